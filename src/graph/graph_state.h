@@ -1,0 +1,45 @@
+// What a Graph holds, for the files of this folder that build, import and export graphs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "graph/node.h"
+
+namespace tandem {
+
+struct Graph::State {
+  std::vector<std::unique_ptr<Node>> nodes;
+  absl::flat_hash_map<std::string, Node*> by_name;
+  absl::flat_hash_map<std::string, int> name_counts;  // lower-case: names that differ only in case get different numbers too
+  std::string name_prefix;                            // "outer/inner/" or ""
+  std::vector<DeviceFunction> devices;                // innermost last
+  std::vector<std::vector<Operation>> control_scopes;
+  std::vector<Operation> colocations;
+  std::map<std::string, std::vector<Output>> collections;
+  tensorflow::FunctionDefLibrary library;             // of imported graphs; kept and exported
+  int producer_version = 0;                           // versions.producer of what was imported; 0: not set
+  int64_t seed = 0;
+  int64_t last_id = 0;
+};
+
+// Adds the nodes of `def` to `graph`. Nodes may come in any order; an input may also name a node that is in `graph` already.
+// InvalidArgument for what §3.2 and §7.1 of the specification call wrong: names, duplicates, missing inputs, types, cycles.
+// An op that is not registered is NotFound "Op type not registered …", unless `keep_unknown_ops`: then its node is added with
+// op == nullptr and whatever could run it must say so. Nothing is added on an error.
+struct ImportOptions {
+  std::string prefix;
+  bool keep_unknown_ops = false;
+};
+Status ImportGraph(const tensorflow::GraphDef& def, const ImportOptions& options, Graph* graph);
+
+// The whole graph, or nodes from `first_node` on, as a GraphDef with the library and versions. `strip_defaults` leaves out attrs
+// that equal their default.
+void ExportGraph(const Graph& graph, int first_node, tensorflow::GraphDef* def);
+void ExportNode(const Node& node, tensorflow::NodeDef* def);
+
+}  // namespace tandem
