@@ -37,9 +37,9 @@ struct ImportOptions {
 };
 Status ImportGraph(const tensorflow::GraphDef& def, const ImportOptions& options, Graph* graph);
 
-// The whole graph, or nodes from `first_node` on, as a GraphDef with the library and versions. `strip_defaults` leaves out attrs
-// that equal their default.
+// The whole graph, or nodes from `first_node` on, as a GraphDef with the library and versions.
 void ExportGraph(const Graph& graph, int first_node, tensorflow::GraphDef* def);
-void ExportNode(const Node& node, tensorflow::NodeDef* def);
+// Name, op, inputs, requested device and attrs; `strip_defaults` leaves out attrs that equal their default.
+void ExportNode(const Node& node, tensorflow::NodeDef* def, bool strip_defaults = false);
 
 }  // namespace tandem

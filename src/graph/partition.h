@@ -1,0 +1,72 @@
+// Turns one step into one graph per task. Where an edge crosses, the giving side gets a _Send and the taking side a _Recv.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "graph/phases.h"
+#include "graph/prune.h"
+#include "proto/graph.pb.h"
+
+namespace tandem {
+
+struct PartitionOptions {
+  std::string client_device;  // full: where feeds come in and fetches go out; the first CPU of the master's task
+  // Of a device of the session, by full name.
+  std::function<uint64_t(const std::string& device)> incarnation;
+  bool use_phases = false;    // cut remote tasks into phases where that can be done, see phases.h
+  PhaseOptions phases;        // its master_task is set from client_device
+};
+
+// A tensor that goes from one task to another in each step.
+struct CrossEdge {
+  std::string key;            // full rendezvous key "<src>;<incarnation>;<dst>;edge_12_W/read;0:0"
+  std::string source_task, target_task;
+  DataType dtype = kFloat;
+};
+
+// What a task runs in each step by one RunGraph; its cross edges go by RecvTensor.
+struct TaskPartition {
+  std::string task;                        // "/job:ps/replica:0/task:0"
+  std::shared_ptr<tensorflow::GraphDef> graph;
+  std::vector<CrossEdge> sends, recvs;     // with tasks that are not cut, and on the master's task also those with tasks that are
+};
+
+// What a remote task runs in each step by several RunGraphs, one after the other. The master's task gives each its inputs in `send` and
+// asks for its outputs by `recv_key`. Phase p may be called when phase p-1 has answered and the inputs are there; in this
+// way no two tasks can wait for each other.
+struct PhasedTask {
+  // A tensor between the master's task and this one, or from one phase of it to a later one. Dead values do not occur.
+  struct Value {
+    std::string local_key;   // in the rendezvous of the master's task. Empty if no node there gives or takes it (phase to phase)
+    std::string remote_key;  // in RunGraph: NamedTensorProto.name of an input, recv_key of an output
+    DataType dtype = kFloat;
+    bool is_from_master = false;  // local_key is sent by the master's partition; else received there
+  };
+  struct Phase {
+    std::shared_ptr<tensorflow::GraphDef> graph;
+    std::vector<int> inputs, outputs;  // indices in `values`. An input may serve several phases: take it from the rendezvous once
+  };
+  std::string task;
+  std::vector<Value> values;
+  std::vector<Phase> phases;
+};
+
+struct StepPartitions {
+  // Graphs to run by the standard protocol. The master's task comes first if it runs anything.
+  std::vector<TaskPartition> tasks;
+  // Tasks that are cut; none of them is in `tasks`.
+  std::vector<PhasedTask> phased_tasks;
+  // By feed and by fetch of the StepSpec: the rendezvous keys that RunGraph of the master's partition takes in `send` and `recv_key`.
+  // A feed that nobody needs has an empty key.
+  std::vector<std::string> feed_keys, fetch_keys;
+};
+
+// Nodes must have their assigned devices. Unimplemented, naming it, for a loop whose frame spans tasks.
+// Every node of the result has a full device name; attrs that equal their default are left out.
+StatusOr<StepPartitions> PartitionByTask(const StepGraph& step, const PartitionOptions& options);
+
+}  // namespace tandem
