@@ -117,6 +117,10 @@ class Tensor {
     return Of<T>({static_cast<int64_t>(values.size())}, values);
   }
   template <typename T>
+  static Tensor Vector(std::initializer_list<T> values) {
+    return Of<T>({static_cast<int64_t>(values.size())}, absl::Span<const T>(values.begin(), values.size()));
+  }
+  template <typename T>
   static Tensor Vector(const std::vector<T>& values) {
     Tensor made(DataTypeOf<T>::value, Shape{static_cast<int64_t>(values.size())});
     T* to = made.mutable_data<T>();

@@ -67,7 +67,7 @@ TEST(Tensor, ReshapeNeedsAsManyElements) {
 }
 
 TEST(Tensor, PrintsItsFirstElements) {
-  EXPECT_EQ(Tensor::Vector<float>({1, 2.5, 3, 4}).ToString(), "float[4] 1 2.5 3...");
+  EXPECT_EQ(Tensor::Vector<float>({1, 2.5f, 3, 4}).ToString(), "float[4] 1 2.5 3...");
   EXPECT_EQ(Tensor(std::string("a\n")).ToString(), "string[] \"a\\n\"");
   EXPECT_EQ(Tensor(true).ToString(), "bool[] true");
   EXPECT_EQ(Tensor::Scalar<int8_t>(-3).ToString(), "int8[] -3");
