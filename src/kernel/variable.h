@@ -39,16 +39,29 @@ class VariableStorage : public Resource {
   const std::string name_;
 };
 
-// Of a reference variable (VariableV2). Readers share its buffer and may see later updates.
+// Of a reference variable (VariableV2). Readers share its buffer and may see later updates. Nobody but its readers shares the
+// buffer: not a constant, a feed or another variable, which an update in place would change with it.
 class RefVariable : public VariableStorage {
  public:
+  static constexpr char kTypeName[] = "a reference variable";
+
   using VariableStorage::VariableStorage;
+  RefVariable(std::string name, DataType dtype, PartialShape shape) : VariableStorage(std::move(name)), dtype_(dtype), shape_(std::move(shape)) {}
+
+  DataType dtype() const { return dtype_; }              // kInvalid: not declared
+  const PartialShape& shape() const { return shape_; }   // as declared: what the first value must fit
+
+ private:
+  const DataType dtype_ = kInvalid;
+  const PartialShape shape_;
 };
 
 // Of a resource variable (VarHandleOp). A tensor that was read never changes: whoever updates the value copies the buffer
 // first if it is shared (MakeUnique).
 class ResourceVariable : public VariableStorage {
  public:
+  static constexpr char kTypeName[] = "a variable";
+
   using VariableStorage::VariableStorage;
 
   // Gives the value a buffer of its own, keeping the numbers.
