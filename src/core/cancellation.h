@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <thread>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -12,7 +13,7 @@
 
 namespace tandem {
 
-// One per step (and per session, server …). Thread-safe. Outlives all who registered.
+// One per step (and per session, server …). Thread-safe. Outlives all who registered, and every call of Cancel.
 class Cancellation {
  public:
   using Token = int64_t;
@@ -30,7 +31,7 @@ class Cancellation {
   // False if the callback has run, is running or will run: the caller must then not free what it uses before it ended.
   // Never blocks.
   bool Deregister(Token token);
-  // As Deregister, but waits for a callback that is running on another thread.
+  // As Deregister, but waits for callbacks that are running on another thread. From inside a callback it does not wait.
   void DeregisterAndWait(Token token);
 
   // For reuse by the next step; nobody may be registered.
@@ -40,6 +41,7 @@ class Cancellation {
   mutable Mutex mu_;
   std::atomic<bool> is_cancelled_{false};
   bool is_running_callbacks_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread::id canceller_ ABSL_GUARDED_BY(mu_);  // the thread that runs them
   Status reason_ ABSL_GUARDED_BY(mu_);
   Token next_ ABSL_GUARDED_BY(mu_) = 1;
   absl::flat_hash_map<Token, std::function<void()>> callbacks_ ABSL_GUARDED_BY(mu_);
