@@ -8,7 +8,7 @@ std::shared_ptr<DeviceSet> DeviceSet::MakeCpus(const std::string& task_prefix, c
   auto set = std::make_shared<DeviceSet>();
   set->task_prefix_ = task_prefix;
   for (int i = 0; i < count; ++i) {
-    set->devices_.push_back(std::make_unique<Device>(absl::StrCat(task_prefix, "/device:CPU:", i), "CPU", RandomId(), std::make_shared<ResourceManager>(default_container)));
+    set->devices_.push_back(std::make_unique<Device>(absl::StrCat(task_prefix, "/device:CPU:", i), "CPU", RandomUint64(), std::make_shared<ResourceManager>(default_container)));
   }
   return set;
 }

@@ -180,6 +180,9 @@ struct Plan::Step {
   }
 };
 
+Plan::Body::Body() = default;
+Plan::Body::~Body() = default;
+
 Plan::Plan(std::unique_ptr<Body> body) : body_(std::move(body)) {}
 Plan::~Plan() = default;
 

@@ -58,9 +58,10 @@ class Plan {
   // Whether some node may wait (a _Recv, a dequeue …).
   bool has_async_nodes() const;
 
+  struct Body;  // plan_body.h
+  struct Step;  // plan.cc
+
  private:
-  struct Body;
-  struct Step;
   explicit Plan(std::unique_ptr<Body> body);
   std::unique_ptr<Body> body_;
 };

@@ -37,6 +37,9 @@ struct Segment {
 };
 
 struct Plan::Body {
+  Body();
+  ~Body();
+
   std::vector<PlanNode> nodes;
   std::vector<Segment> segments;
   std::vector<int32_t> roots;              // segments without predecessors, asynchronous ones first

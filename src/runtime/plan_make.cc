@@ -328,7 +328,7 @@ Status WithNode(const Status& status, absl::string_view node_name) {
 
 StatusOr<std::unique_ptr<Kernel>> MakeKernelFor(const Node& node) {
   if (node.op == nullptr) {
-    return NotFound("Op type not registered '", node.op_name(), "' in binary running on ", HostName(), ". Tandem does not have this op (yet).");
+    return NotFound("Op type not registered '", node.op_name(), "' in binary running on ", LocalHostName(), ". Tandem does not have this op (yet).");
   }
   return node.op->MakeKernel(node.attrs());
 }
