@@ -32,7 +32,7 @@ struct DeviceName {
 };
 
 // Adds the parts of `from` that `into` lacks. InvalidArgument "Cannot merge devices with incompatible jobs: '…' and '…'" if both give
-// a part and they differ (types and ids: only if not `soft`, which drops both of the two instead). `into` is unchanged on an error.
+// a part and they differ; `soft` drops a type or id that differs instead. `into` is unchanged on an error.
 Status MergeDeviceNames(const DeviceName& from, bool soft, DeviceName* into);
 // The parts of `over` win; those that it lacks come from `base`: nested device scopes.
 DeviceName OverrideDeviceName(const DeviceName& base, const DeviceName& over);

@@ -12,6 +12,9 @@
 
 namespace tandem {
 
+// What we write as GraphDef.versions.producer, and the newest min_consumer that we can satisfy: that of TensorFlow 2.15.
+constexpr int kGraphVersion = 1645;
+
 struct Graph::State {
   std::vector<std::unique_ptr<Node>> nodes;
   absl::flat_hash_map<std::string, Node*> by_name;
@@ -27,15 +30,20 @@ struct Graph::State {
   int64_t last_id = 0;
 };
 
-// Adds the nodes of `def` to `graph`. Nodes may come in any order; an input may also name a node that is in `graph` already.
-// InvalidArgument for what §3.2 and §7.1 of the specification call wrong: names, duplicates, missing inputs, types, cycles.
-// An op that is not registered is NotFound "Op type not registered …", unless `keep_unknown_ops`: then its node is added with
-// op == nullptr and whatever could run it must say so. Nothing is added on an error.
+// Adds the nodes of `def` to `graph`. Nodes may come in any order, and are added so that each follows its inputs; an input may also
+// name a node that is in `graph` already. InvalidArgument for what §3.2 and §7.1 of the specification call wrong: names, duplicates,
+// missing inputs, types, cycles. Nothing is added on an error. Static shapes stay unknown.
 struct ImportOptions {
-  std::string prefix;
+  std::string prefix;                  // "a" for names "a/x"; device and attrs are kept, names in "loc:@x" are prefixed too
+  // An op that is not registered is NotFound "Op type not registered …", unless this is set: then its node is added with op == nullptr, and
+  // whatever could run it must say so. Its types are those of the library's function of that name, or else unknown (kInvalid).
   bool keep_unknown_ops = false;
+  bool allow_internal_names = false;   // node names and ops that begin with '_', as a master sends them to workers
 };
 Status ImportGraph(const tensorflow::GraphDef& def, const ImportOptions& options, Graph* graph);
+
+// Only names and the syntax of inputs: what can be said of a graph without knowing ops and devices. ImportGraph does it too.
+Status CheckGraphSyntax(const tensorflow::GraphDef& def, bool allow_internal_names = false);
 
 // The whole graph, or nodes from `first_node` on, as a GraphDef with the library and versions.
 void ExportGraph(const Graph& graph, int first_node, tensorflow::GraphDef* def);

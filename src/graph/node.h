@@ -45,6 +45,10 @@ Consumers FindConsumers(const Graph& graph);
 // Nodes so that each comes after its inputs and control inputs, except along NextIteration's back edges.
 // InvalidArgument "N nodes in a cycle" for other cycles.
 StatusOr<std::vector<Node*>> TopologicalOrder(const Graph& graph);
+// The same for some nodes; edges from others do not count. Keeps the given order where it can.
+StatusOr<std::vector<Node*>> TopologicalOrder(absl::Span<Node* const> nodes);
+// Whether an edge between these two leads into the next iteration of a loop.
+bool IsBackEdge(const Node& from, const Node& to);
 
 // How the types of a node follow from its op and attrs. InvalidArgument if an attr is missing or wrong.
 Status ComputeTypes(const OpDef& op, const tensorflow::NodeDef& def, std::vector<DataType>* inputs, std::vector<DataType>* outputs);
