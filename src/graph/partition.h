@@ -41,14 +41,18 @@ struct TaskPartition {
 struct PhasedTask {
   // A tensor between the master's task and this one, or from one phase of it to a later one. Dead values do not occur.
   struct Value {
-    std::string local_key;   // in the rendezvous of the master's task. Empty if no node there gives or takes it (phase to phase)
-    std::string remote_key;  // in RunGraph: NamedTensorProto.name of an input, recv_key of an output
+    std::string local_key;        // in the rendezvous of the master's task. Empty if no node there gives or takes it (phase to phase)
     DataType dtype = kFloat;
-    bool is_from_master = false;  // local_key is sent by the master's partition; else received there
+    bool is_from_master = false;  // the master's partition sends local_key; else it receives local_key, once a phase has given the value
+  };
+  // One use of a value: `key` is the name in RunGraphRequest.send or recv_key, different in each phase.
+  struct Port {
+    int value;                    // index in `values`
+    std::string key;
   };
   struct Phase {
     std::shared_ptr<tensorflow::GraphDef> graph;
-    std::vector<int> inputs, outputs;  // indices in `values`. An input may serve several phases: take it from the rendezvous once
+    std::vector<Port> inputs, outputs;  // a value from the master, or from an earlier phase, may be an input of several phases
   };
   std::string task;
   std::vector<Value> values;
