@@ -62,7 +62,7 @@ Status RefSelectShape(ShapeContext& ctx) {
 
 DEFINE_OP("RefSelect")
     .Input("index: int32")
-    .Input("inputs: Ref(N * T)")
+    .Input("inputs: N * Ref(T)")
     .Output("output: Ref(T)")
     .Attr("T: type")
     .Attr("N: int >= 1")
