@@ -1,11 +1,10 @@
 // StridedSlice, its gradient, and assignment to a slice of a variable.
-#include <memory>
 #include <vector>
 
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "graph/shape_inference.h"
-#include "kernel/variable.h"
+#include "kernel/variable_access.h"
 #include "ops/array/arguments.h"
 #include "ops/array/strided_slice.h"
 
@@ -96,50 +95,25 @@ Status StridedSliceGradGradient(GradientScope& g) {
   return g.Return({Output(), Output(), Output(), Output(), g.Op("StridedSlice", {g.grad(0), g.input(1), g.input(2), g.input(3)}, MaskAttrs(g))});
 }
 
-// Writes `value` into a slice of the variable's value, which the caller has locked.
-Status AssignSlice(KernelContext& ctx, const SliceMasks& masks, const std::string& variable_name, Tensor* target) {
-  const Tensor& value = ctx.input(4);
-  if (!target->has_value()) return FailedPrecondition("Attempting to use uninitialized value ", variable_name);
-  if (target->dtype() != value.dtype()) {
-    return InvalidArgument("variable ", variable_name, " has type ", DataTypeName(target->dtype()), ", the value has type ", DataTypeName(value.dtype()));
-  }
-  ASSIGN_OR_RETURN(SlicePlan plan, PlanSlice(target->shape(), ctx.input(1), ctx.input(2), ctx.input(3), masks));
-  if (Shape(plan.sizes).num_elements() == 0) return OkStatus();
-  if (value.shape() != plan.result && value.num_elements() != 1) {
-    return Unimplemented("Strided slice l-value shape ", plan.result.ToString(), " does not match r-value shape ", value.shape().ToString(),
-                         ". Automatic broadcasting not yet implemented.");
-  }
-  bool is_scalar = value.shape() != plan.result;
-  Strides from = is_scalar ? Strides(plan.sizes.size(), 0) : RowMajorStrides(Shape(plan.sizes));
-  StridedCopy(plan.sizes, value, 0, from, target, plan.Offset(target->shape()), plan.ElementStrides(target->shape()));
-  return OkStatus();
-}
-
+// Writes into a slice of the variable in input 0, through a reference or a handle.
 struct StridedSliceAssign {
   explicit StridedSliceAssign(const Attrs& attrs) : masks(attrs) {}
 
   Status Run(KernelContext& ctx) const {
-    const std::shared_ptr<VariableStorage>& variable = ctx.ref_input(0);
-    MutexLock lock(&variable->mu);
-    RETURN_IF_ERROR(AssignSlice(ctx, masks, variable->name(), &variable->value));
-    ctx.set_ref_output(0, variable);
+    const Tensor& value = ctx.input(4);
+    VariableUpdate update;
+    RETURN_IF_ERROR(update.Open(ctx, {0}, value.dtype(), /*use_locking=*/true));
+    Tensor& target = update.value(0);
+    ASSIGN_OR_RETURN(SlicePlan plan, PlanSlice(target.shape(), ctx.input(1), ctx.input(2), ctx.input(3), masks));
+    bool is_scalar = value.shape() != plan.result && value.num_elements() == 1;
+    if (plan.result.num_elements() > 0 && value.shape() != plan.result && !is_scalar) {
+      return Unimplemented("Strided slice l-value shape ", plan.result.ToString(), " does not match r-value shape ", value.shape().ToString(),
+                           ". Automatic broadcasting not yet implemented.");
+    }
+    Strides from = is_scalar ? Strides(plan.sizes.size(), 0) : RowMajorStrides(Shape(plan.sizes));
+    StridedCopy(plan.sizes, value, 0, from, &target, plan.Offset(target.shape()), plan.ElementStrides(target.shape()));
+    if (ctx.num_outputs() > 0) ctx.set_ref_output(0, update.variable(0));
     return OkStatus();
-  }
-
-  SliceMasks masks;
-};
-
-struct ResourceStridedSliceAssign {
-  explicit ResourceStridedSliceAssign(const Attrs& attrs) : masks(attrs) {}
-
-  Status Run(KernelContext& ctx) const {
-    if (!ctx.input(0).shape().is_scalar()) return InvalidArgument("a resource handle must be a scalar, got shape ", ctx.input(0).shape().ToString());
-    const ResourceHandle& handle = ctx.input(0).scalar<ResourceHandle>();
-    auto variable = std::dynamic_pointer_cast<ResourceVariable>(handle.resource);
-    if (variable == nullptr) return NotFound("Resource ", handle.container, "/", handle.name, " is not a variable of this device");
-    MutexLock lock(&variable->mu);
-    variable->MakeUnique();
-    return AssignSlice(ctx, masks, variable->name(), &variable->value);
   }
 
   SliceMasks masks;
@@ -212,7 +186,7 @@ DEFINE_OP("ResourceStridedSliceAssign")
     .Attr("shrink_axis_mask: int = 0")
     .Stateful()
     .Shape(NoOutputs)
-    .Cpu(AnyType<ResourceStridedSliceAssign>());
+    .Cpu(AnyType<StridedSliceAssign>());
 
 }  // namespace
 }  // namespace tandem
