@@ -2,7 +2,7 @@ set(TANDEM_LAYER_OBJECTS tandem_proto)
 set(TANDEM_LIBS
   absl::status absl::statusor absl::strings absl::synchronization absl::flat_hash_map absl::inlined_vector absl::span absl::time absl::cord
   absl::random_random absl::hash absl::flat_hash_set
-  spdlog::spdlog protobuf::libprotobuf gRPC::grpc++ dnnl nlohmann_json::nlohmann_json farmhash highwayhash snappy Threads::Threads)
+  spdlog::spdlog protobuf::libprotobuf gRPC::grpc++ dnnl gomp nlohmann_json::nlohmann_json farmhash highwayhash snappy Threads::Threads)
 
 # Sources of a folder, and a test program of its *_test.cc that links only this library.
 function(tandem_layer folder)
@@ -16,6 +16,9 @@ function(tandem_layer folder)
     target_include_directories(tandem_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src ${TANDEM_GEN})
     target_include_directories(tandem_${name} SYSTEM PRIVATE /usr/include/eigen3)
     target_link_libraries(tandem_${name} PUBLIC ${TANDEM_LIBS})
+    if(folder MATCHES "^ops/")  # kernels' loops: vectorise also where the number of rounds is not known
+      target_compile_options(tandem_${name} PRIVATE -fvect-cost-model=dynamic)
+    endif()
     add_dependencies(tandem_${name} tandem_proto_gen)
     set(TANDEM_LAYER_OBJECTS ${TANDEM_LAYER_OBJECTS} tandem_${name} PARENT_SCOPE)
   endif()
@@ -35,6 +38,6 @@ function(tandem_library)
     list(APPEND objects $<TARGET_OBJECTS:${layer}>)
   endforeach()
   add_library(tandem SHARED ${objects})
-  target_include_directories(tandem PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<BUILD_INTERFACE:${TANDEM_GEN_PUBLIC}> $<INSTALL_INTERFACE:include>)
+  target_include_directories(tandem PUBLIC $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_link_libraries(tandem PUBLIC absl::status absl::statusor absl::strings absl::inlined_vector absl::span PRIVATE ${TANDEM_LIBS})
 endfunction()
