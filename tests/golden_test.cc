@@ -353,7 +353,7 @@ class GoldenCase {
       of_input.push_back(is_wanted ? static_cast<int>(xs.size()) : -1);
       if (is_wanted) xs.push_back(node.inputs[i]);
     }
-    ASSIGN_OR_RETURN(std::vector<Output> grads, AddGradients(graph_, ys, xs, grad_ys));
+    ASSIGN_OR_RETURN(std::vector<Output> grads, AddGradients(ys, xs, grad_ys));
     tensorflow::GraphDef added;
     ExportGraph(graph_, first_node, &added);
     RETURN_IF_ERROR(session_->Extend(added));

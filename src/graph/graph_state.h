@@ -28,6 +28,7 @@ struct Graph::State {
   int producer_version = 0;                           // versions.producer of what was imported; 0: not set
   int64_t seed = 0;
   int64_t last_id = 0;
+  int64_t next_op_seed = 0;                           // of random ops without a seed of their own; see client/random.h
 };
 
 // Adds the nodes of `def` to `graph`. Nodes may come in any order, and are added so that each follows its inputs; an input may also

@@ -12,7 +12,7 @@ int main() {
   td::Variable w(g, td::Zeros(g, {}), "w");
   td::Operation train = td::GradientDescent(0.1f).Minimize(td::Square(y - x * w));
   td::Session session(g);
-  session.Run({td::InitializeVariables(g)});
+  session.Run({td::GlobalVariablesInitializer(g)});
   for (int i = 0; i < 100; ++i) session.Run({train}, {{x, 1.0f}, {y, 3.0f}});
   const float learned = session.Run({w.value()})[0].scalar<float>();
   std::printf("w = %f\n", learned);
