@@ -347,11 +347,11 @@ class Partitioner {
   // The _Sends in phases that RunGraph's `recv_key` asks for.
   void AddResults() {
     for (const StepPhases::Result& result : phases_.results) {
-      if (result.output == Source::kControl) continue;
       const Node& node = *step_.nodes()[result.node];
       int task = phases_.task_of[result.node];
       int part = first_part_[task] + result.phase;
       if (phases_.phase_of[result.node] == StepPhases::kInEach) ShareNode(result.node, part);
+      if (result.output == Source::kControl) continue;  // the end of the phase says it
       Transfer transfer{node.assigned_device, node.assigned_device, NewEdgeName(node.name()), true};
       AddSend(part, NewName(node.name()), InputText(node.name(), result.output), node.output_types[result.output], transfer);
       phased_[task].phases[result.phase].outputs.push_back({ResultValue(result.node, result.output), KeyText(transfer)});
