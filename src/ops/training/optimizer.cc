@@ -23,16 +23,6 @@ StatusOr<double> ScalarInput(const Tensor& input, const std::string& name) {
   }
 }
 
-template <typename Index>
-Status CheckIndices(const Tensor& indices, int64_t limit) {
-  const Index* index = indices.data<Index>();
-  const int64_t count = indices.num_elements();
-  for (int64_t i = 0; i < count; ++i) {
-    if (index[i] < 0 || index[i] >= limit) return InvalidArgument("Index ", index[i], " at offset ", i, " in indices is out of range [0, ", limit, ")");
-  }
-  return OkStatus();
-}
-
 Status CheckSparse(const Tensor& var, const Tensor& grad, const Tensor& indices) {
   if (var.shape().rank() < 1) return InvalidArgument("var must be at least 1 dimensional");
   if (indices.shape().rank() != 1) return InvalidArgument("indices must be one-dimensional, got ", indices.shape().ToString());
@@ -47,7 +37,7 @@ Status CheckSparse(const Tensor& var, const Tensor& grad, const Tensor& indices)
       return InvalidArgument("var and grad must match in dimension ", d, ", got ", var.shape().ToString(), " and ", grad.shape().ToString());
     }
   }
-  return indices.dtype() == kInt32 ? CheckIndices<int32_t>(indices, var.shape().dim(0)) : CheckIndices<int64_t>(indices, var.shape().dim(0));
+  return OkStatus();
 }
 
 }  // namespace
@@ -67,7 +57,8 @@ Status OptimizerKernel::Run(KernelContext& ctx) {
   for (size_t i = 0; i < spec_.variables.size(); ++i) update.values[i] = &variables.value(static_cast<int>(i));
   RETURN_IF_ERROR(ReadInputs(ctx, &update));
   RETURN_IF_ERROR(CheckShapes(update));
-  Apply(update);
+  const int64_t bad = Apply(update);
+  if (bad >= 0) return InvalidArgument("Index ", IndexReader(*update.indices)[bad], " at offset ", bad, " in indices is out of range");
   if (ctx.num_outputs() > 0) ctx.set_ref_output(0, variables.variable(0));
   return OkStatus();
 }
@@ -84,6 +75,7 @@ Status OptimizerKernel::ReadInputs(KernelContext& ctx, Update* update) const {
     update->grad = &ctx.input(input++);
     if (is_sparse) update->indices = &ctx.input(input++);
   }
+  if (spec_.check != nullptr) return spec_.check(flags_, is_sparse, absl::MakeConstSpan(update->scalars.data(), scalar));
   return OkStatus();
 }
 

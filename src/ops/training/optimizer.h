@@ -15,12 +15,19 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "absl/types/span.h"
 #include "graph/op.h"
+#include "kernel/indices.h"
 #include "kernel/kernel.h"
 
 namespace tandem {
+
+struct OptimizerFlags {
+  bool use_nesterov = false, update_slots = true, multiply_linear_by_lr = false;
+};
 
 struct OptimizerSpec {
   std::string name;                    // "Momentum"
@@ -29,10 +36,8 @@ struct OptimizerSpec {
   std::vector<std::string> inputs;
   std::vector<const char*> attrs = {}; // besides T, Tindices and use_locking
   std::vector<std::string> forms = {"Apply", "ResourceApply", "SparseApply", "ResourceSparseApply"};
-};
-
-struct OptimizerFlags {
-  bool use_nesterov = false, update_slots = true, multiply_linear_by_lr = false;
+  // Refuses values of the scalars that the formula cannot use; null: any will do.
+  Status (*check)(const OptimizerFlags& flags, bool is_sparse, absl::Span<const double> scalars) = nullptr;
 };
 
 // Checks the inputs of a node and opens its variables; a derived class does the arithmetic.
@@ -51,10 +56,11 @@ class OptimizerKernel : public Kernel {
   struct Update {
     std::array<Tensor*, kMaxVariables> values{};   // "var", then the slots; all of one shape
     const Tensor* grad = nullptr;
-    const Tensor* indices = nullptr;               // null: dense. Else grad's row i belongs to row indices[i], which is in range
+    const Tensor* indices = nullptr;               // null: dense. Else grad's row i belongs to row indices[i]
     std::array<double, kMaxScalars> scalars{};     // in the spec's order
   };
-  virtual void Apply(const Update& update) const = 0;
+  // Returns -1, or where in update.indices is an index out of range.
+  virtual int64_t Apply(const Update& update) const = 0;
 
   OptimizerFlags flags_;
 
@@ -95,7 +101,7 @@ class TypedOptimizer : public OptimizerKernel {
   using OptimizerKernel::OptimizerKernel;
 
  protected:
-  void Apply(const Update& update) const override {
+  int64_t Apply(const Update& update) const override {
     using C = ComputeType<T>;
     using Rule = RuleOf<C>;
     static_assert(Rule::kSlots < kMaxVariables);
@@ -109,16 +115,21 @@ class TypedOptimizer : public OptimizerKernel {
     for (int s = 0; s < Rule::kSlots; ++s) slots[s] = update.values[s + 1]->mutable_data<T>();
     if (update.indices == nullptr) {
       UpdateElements<Rule, C, T>(rule, update.grad->num_elements(), grad, var, slots.data());
-      return;
+      return -1;
     }
     const int64_t rows = update.indices->num_elements();
     const int64_t width = rows == 0 ? 0 : update.grad->num_elements() / rows;
-    for (int64_t row = 0; row < rows; ++row) {
-      const int64_t to = width * (update.indices->dtype() == kInt32 ? update.indices->data<int32_t>()[row] : update.indices->data<int64_t>()[row]);
+    const int64_t limit = update.values[0]->shape().dim(0);
+    if (const int64_t bad = FirstIndexOutside(*update.indices, limit); bad >= 0) return bad;
+    const IndexReader indices(*update.indices);
+    for (int64_t from = 0; from < rows; ++from) {
+      const int64_t row = indices[from];
+      if (row < 0 || row >= limit) return from;  // changed since the look above
       std::array<T*, Rule::kSlots + 1> slot_rows{};
-      for (int s = 0; s < Rule::kSlots; ++s) slot_rows[s] = slots[s] + to;
-      UpdateElements<Rule, C, T>(rule, width, grad + row * width, var + to, slot_rows.data());
+      for (int s = 0; s < Rule::kSlots; ++s) slot_rows[s] = slots[s] + row * width;
+      UpdateElements<Rule, C, T>(rule, width, grad + from * width, var + row * width, slot_rows.data());
     }
+    return -1;
   }
 };
 
