@@ -12,6 +12,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "client/gradients.h"
 #include "google/protobuf/text_format.h"
 #include "graph/graph_state.h"
 #include "graph/op.h"
@@ -20,10 +21,6 @@
 #include "tandem/error.h"
 #include "tensor/tensor_proto.h"
 #include "tests/golden/golden.pb.h"
-#if __has_include("client/gradients.h")
-#include "client/gradients.h"
-#define TANDEM_HAS_GRADIENTS 1
-#endif
 
 namespace tandem {
 namespace {
@@ -334,7 +331,6 @@ class GoldenCase {
   }
 
   Status CheckGradients(const Node& node, const std::vector<Tensor>& outputs) {
-#ifdef TANDEM_HAS_GRADIENTS
     std::vector<Output> ys, grad_ys, xs;
     size_t fetched = 0;
     const int first_node = static_cast<int>(graph_.nodes().size());
@@ -353,6 +349,7 @@ class GoldenCase {
       of_input.push_back(is_wanted ? static_cast<int>(xs.size()) : -1);
       if (is_wanted) xs.push_back(node.inputs[i]);
     }
+    if (xs.empty()) return OkStatus();
     ASSIGN_OR_RETURN(std::vector<Output> grads, AddGradients(ys, xs, grad_ys));
     tensorflow::GraphDef added;
     ExportGraph(graph_, first_node, &added);
@@ -366,7 +363,6 @@ class GoldenCase {
       RETURN_IF_ERROR(Annotate(Fetch({absl::StrCat(grad.node->name(), ":", grad.index)}, {}, &values), absl::StrCat("gradient of input ", i)));
       EXPECT_EQ(Compare(values[0], test_.grad(i), test_.tol(), false), "") << "in the gradient of input " << i;
     }
-#endif
     return OkStatus();
   }
 

@@ -116,6 +116,7 @@ std::string AttrText(const Json& attr) {
     allowed.push_back(type == "string" || type == "list(string)" ? Quoted(name) : TypeText(DataTypeFromName(name)));
   }
   std::sort(allowed.begin(), allowed.end());
+  allowed.erase(std::unique(allowed.begin(), allowed.end()), allowed.end());  // Mod lists half twice
   if (!allowed.empty()) absl::StrAppend(&text, " {", absl::StrJoin(allowed, ", "), "}");
   if (attr.contains("minimum")) absl::StrAppend(&text, " >= ", attr["minimum"].get<int64_t>());
   if (attr.contains("default")) absl::StrAppend(&text, " = ", JsonDefault(type, attr["default"]));

@@ -32,7 +32,7 @@ struct CrossEdge {
 struct TaskPartition {
   std::string task;                        // "/job:ps/replica:0/task:0"
   std::shared_ptr<tensorflow::GraphDef> graph;
-  std::vector<CrossEdge> sends, recvs;     // with tasks that are not cut, and on the master's task also those with tasks that are
+  std::vector<CrossEdge> sends, recvs;     // without those between the master's task and tasks that are cut
 };
 
 // What a remote task runs in each step by several RunGraphs, one after the other. The master's task gives each its inputs in `send` and
@@ -41,11 +41,16 @@ struct TaskPartition {
 struct PhasedTask {
   // A tensor between the master's task and this one, or from one phase of it to a later one. Dead values do not occur.
   struct Value {
-    std::string local_key;        // in the rendezvous of the master's task. Empty if no node there gives or takes it (phase to phase)
+    // In the step's rendezvous of the master's task. Both its devices are the client device, so a _Recv of it never asks another task.
+    // Empty if no node there gives or takes it (phase to phase).
+    std::string local_key;
     DataType dtype = kFloat;
     bool is_from_master = false;  // the master's partition sends local_key; else it receives local_key, once a phase has given the value
+    // Only an order, nothing to carry: from the master, a phase waits for local_key but does not send it on; from a phase, whoever gets the
+    // answer of RunGraph sends an empty tensor (float, shape [0]) under local_key.
+    bool is_control = false;
   };
-  // One use of a value: `key` is the name in RunGraphRequest.send or recv_key, different in each phase.
+  // One use of a value: `key` is the name in RunGraphRequest.send or recv_key, different in each phase; empty if it is_control.
   struct Port {
     int value;                    // index in `values`
     std::string key;
@@ -69,7 +74,8 @@ struct StepPartitions {
   std::vector<std::string> feed_keys, fetch_keys;
 };
 
-// Nodes must have their assigned devices. Unimplemented, naming it, for a loop whose frame spans tasks.
+// Nodes must have their assigned devices. InvalidArgument if a node needs a reference to a variable of another task. Unimplemented,
+// naming it, for a loop that spans tasks.
 // Every node of the result has a full device name; attrs that equal their default are left out.
 StatusOr<StepPartitions> PartitionByTask(const StepGraph& step, const PartitionOptions& options);
 

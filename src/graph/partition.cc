@@ -1,0 +1,435 @@
+#include "graph/partition.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/container/flat_hash_set.h"
+#include "graph/device_name.h"
+#include "graph/frames.h"
+#include "graph/graph_state.h"
+#include "kernel/rendezvous.h"
+
+namespace tandem {
+namespace {
+
+using Source = StepGraph::Source;
+using tensorflow::GraphDef;
+using tensorflow::NodeDef;
+
+std::string InputText(absl::string_view node, int output) {
+  if (output == Source::kControl) return absl::StrCat("^", node);
+  return output == 0 ? std::string(node) : absl::StrCat(node, ":", output);
+}
+
+void SetString(NodeDef* def, const char* name, const std::string& value) { (*def->mutable_attr())[name].set_s(value); }
+void SetType(NodeDef* def, const char* name, DataType type) {
+  (*def->mutable_attr())[name].set_type(static_cast<tensorflow::DataType>(type));
+}
+
+// Identifies a giver in hash maps: a node's or a feed's output.
+using GiverKey = std::pair<int, int>;
+GiverKey KeyOf(const Source& source) { return {source.is_feed() ? -1 - source.feed : source.node, source.output}; }
+
+// The two ends of a transfer and its name.
+struct Transfer {
+  std::string source_device, target_device, name;
+  bool is_client_terminated = false;
+};
+
+class Partitioner {
+ public:
+  Partitioner(const StepGraph& step, const PartitionOptions& options, StepPhases phases)
+      : step_(step), options_(options), phases_(std::move(phases)), master_task_(TaskOf(options.client_device)) {}
+
+  StatusOr<StepPartitions> Run() {
+    RETURN_IF_ERROR(CheckEdges());
+    MakeParts();
+    for (const StepPhases::Result& result : phases_.results) {
+      if (result.output != Source::kControl) ResultValue(result.node, result.output);
+    }
+    for (int node = 0; node < static_cast<int>(step_.nodes().size()); ++node) {
+      if (phases_.phase_of[node] != StepPhases::kInEach) AddNode(node, PartOf(node));
+    }
+    for (const auto& [part, givers] : gates_) AddGate(part, {givers.begin(), givers.end()});
+    AddResults();
+    AddFetches();
+    return Finish();
+  }
+
+ private:
+  // A graph in the making: of a task, or of one phase of a task.
+  struct Part {
+    int task = -1;                                             // index in phases_.tasks; -1: the master's task, if it runs no node
+    int phase = StepPhases::kNotCut;
+    std::shared_ptr<GraphDef> graph = std::make_shared<GraphDef>();
+    absl::flat_hash_set<int> shared_nodes;                     // kInEach nodes that are in it
+    absl::flat_hash_map<GiverKey, std::string> received;       // the node that stands for a giver elsewhere
+    std::vector<CrossEdge> sends, recvs;
+  };
+
+  bool is_cut(int task) const { return task >= 0 && phases_.tasks[task].phase_count > 0; }
+  const std::string& task_name(int task) const { return task < 0 ? master_task_ : phases_.tasks[task].name; }
+
+  Status CheckEdges() const {
+    Frames frames = FindFrames(step_);
+    for (size_t node = 0; node < step_.nodes().size(); ++node) {
+      const Node& n = *step_.nodes()[node];
+      const std::vector<Source>& sources = step_.inputs(static_cast<int>(node));
+      for (size_t i = 0; i < sources.size(); ++i) {
+        const Source& source = sources[i];
+        const std::string& from = source.is_feed() ? master_task_ : task_name(phases_.task_of[source.node]);
+        if (from == task_name(phases_.task_of[node])) continue;
+        if (!source.is_control() && i < n.input_types.size() && IsRef(n.input_types[i])) {
+          return InvalidArgument("Node '", n.name(), "' on ", n.assigned_device, " needs a reference to ", GiverName(source), ", which is on ", from);
+        }
+        if (frames.InputFrame(static_cast<int>(node)) != Frames::kRoot) {
+          return Unimplemented("The loop '", frames.name(frames.InputFrame(static_cast<int>(node))), "' spans tasks: ", n.name(), " on ", n.assigned_device, " reads ",
+                               GiverName(source), " of ", from);
+        }
+      }
+    }
+    return OkStatus();
+  }
+
+  std::string GiverName(const Source& source) const {
+    return source.is_feed() ? step_.spec().feeds[source.feed].node->name() : step_.nodes()[source.node]->name();
+  }
+
+  void MakeParts() {
+    first_part_.resize(phases_.tasks.size());
+    for (size_t task = 0; task < phases_.tasks.size(); ++task) {
+      int count = std::max(1, phases_.tasks[task].phase_count);
+      first_part_[task] = static_cast<int>(parts_.size());
+      for (int phase = 0; phase < count; ++phase) {
+        parts_.emplace_back();
+        parts_.back().task = static_cast<int>(task);
+        parts_.back().phase = is_cut(static_cast<int>(task)) ? phase : StepPhases::kNotCut;
+      }
+      if (task_name(static_cast<int>(task)) == master_task_) master_part_ = first_part_[task];
+    }
+    if (master_part_ < 0) {
+      master_part_ = static_cast<int>(parts_.size());
+      parts_.emplace_back();
+    }
+    phased_.resize(phases_.tasks.size());
+    for (size_t task = 0; task < phases_.tasks.size(); ++task) {
+      phased_[task].task = phases_.tasks[task].name;
+      phased_[task].phases.resize(phases_.tasks[task].phase_count);
+    }
+    for (const StepPhases::Result& result : phases_.results) result_phase_.emplace(GiverKey(result.node, result.output), result.phase);
+  }
+
+  int PartOf(int node) const { return first_part_[phases_.task_of[node]] + std::max(0, phases_.phase_of[node]); }
+
+  std::string NewName(absl::string_view from) {
+    std::string name;
+    do {
+      name = absl::StrCat(from, "_S", next_name_++);
+    } while (!step_.nodes().empty() && step_.nodes()[0]->graph->FindNode(name) != nullptr);
+    return name;
+  }
+
+  std::string NewEdgeName(absl::string_view from) { return absl::StrCat("edge_", next_edge_++, "_", from); }
+
+  // ---- nodes ----------------------------------------------------------------------------------------------------------------
+
+  void AddNode(int node, int part) {
+    const Node& n = *step_.nodes()[node];
+    std::vector<std::string> inputs;
+    for (const Source& source : step_.inputs(node)) {
+      std::string input = InputFrom(source, n, part);
+      if (!input.empty()) inputs.push_back(std::move(input));
+    }
+    NodeDef* def = parts_[part].graph->add_node();
+    ExportNode(n, def, /*strip_defaults=*/true);
+    def->set_device(n.assigned_device);
+    def->clear_input();
+    for (std::string& input : inputs) def->add_input(std::move(input));
+  }
+
+  NodeDef* AddHelper(int part, std::string name, const char* op, const std::string& device) {
+    NodeDef* def = parts_[part].graph->add_node();
+    def->set_name(std::move(name));
+    def->set_op(op);
+    def->set_device(device);
+    return def;
+  }
+
+  void SetTransfer(const Transfer& transfer, NodeDef* def) {
+    SetString(def, "tensor_name", transfer.name);
+    SetString(def, "send_device", transfer.source_device);
+    SetString(def, "recv_device", transfer.target_device);
+    (*def->mutable_attr())["send_device_incarnation"].set_i(static_cast<int64_t>(options_.incarnation(transfer.source_device)));
+    (*def->mutable_attr())["client_terminated"].set_b(transfer.is_client_terminated);
+  }
+
+  std::string KeyText(const Transfer& transfer) {
+    return EdgeKey::Make(transfer.source_device, options_.incarnation(transfer.source_device), transfer.target_device, transfer.name).full;
+  }
+
+  void AddSend(int part, std::string name, const std::string& input, DataType type, const Transfer& transfer) {
+    NodeDef* def = AddHelper(part, std::move(name), "_Send", transfer.source_device);
+    def->add_input(input);
+    SetType(def, "T", BaseType(type));
+    SetTransfer(transfer, def);
+  }
+
+  NodeDef* AddRecv(int part, std::string name, DataType type, const Transfer& transfer) {
+    NodeDef* def = AddHelper(part, std::move(name), "_Recv", transfer.target_device);
+    SetType(def, "tensor_type", BaseType(type));
+    SetTransfer(transfer, def);
+    return def;
+  }
+
+  // An empty tensor that is there when all of `after` have run, given as "^node".
+  std::string AddSignal(int part, absl::string_view name, const std::string& device, absl::Span<const std::string> after) {
+    NodeDef* def = AddHelper(part, NewName(name), "Const", device);
+    SetType(def, "dtype", kFloat);
+    tensorflow::TensorProto* value = (*def->mutable_attr())["value"].mutable_tensor();
+    value->set_dtype(tensorflow::DT_FLOAT);
+    value->mutable_tensor_shape()->add_dim()->set_size(0);
+    for (const std::string& input : after) def->add_input(input);
+    return def->name();
+  }
+
+  // A node to wait for that runs when `recv` has its signal.
+  std::string AddSignalTaker(int part, const std::string& recv, const std::string& device) {
+    NodeDef* def = AddHelper(part, NewName(recv), "Identity", device);
+    def->add_input(recv);
+    SetType(def, "T", kFloat);
+    return def->name();
+  }
+
+  // ---- inputs ---------------------------------------------------------------------------------------------------------------
+
+  // What stands in NodeDef.input of `reader`, a node of `part`, for this source; makes what it takes to get it there. Empty if the
+  // order of phases says it already.
+  std::string InputFrom(const Source& source, const Node& reader, int part) {
+    if (source.is_feed()) return InputFromPart(source, master_part_, FeedNode(source.feed), source.is_control() ? Source::kControl : 0, reader, part);
+    const std::string& name = step_.nodes()[source.node]->name();
+    if (phases_.phase_of[source.node] == StepPhases::kInEach) {
+      if (phases_.task_of[source.node] == parts_[part].task) {
+        ShareNode(source.node, part);
+        return InputText(name, source.output);
+      }
+      return InputFromPart(source, first_part_[phases_.task_of[source.node]] + result_phase_.at(KeyOf(source)), name, source.output, reader, part);
+    }
+    return InputFromPart(source, PartOf(source.node), name, source.output, reader, part);
+  }
+
+  // The same for output `output` of node `name` in part `from`.
+  std::string InputFromPart(const Source& source, int from, const std::string& name, int output, const Node& reader, int part) {
+    if (from == part) return InputText(name, output);
+    int from_task = parts_[from].task, task = parts_[part].task;
+    bool is_control = source.is_control();
+    if (from_task == task) return is_control ? "" : PhaseInput(source, ResultValue(source.node, source.output), part, reader.assigned_device);
+    if (is_cut(from_task)) return is_control ? InputText(PhaseEnd(from), Source::kControl) : ResultOnMaster(source);
+    if (is_cut(task)) {
+      if (!is_control) return PhaseInput(source, MasterValue(source, from, name, output, task), part, reader.assigned_device);
+      gates_[part].insert(absl::StrCat("^", name));
+      return "";
+    }
+    return Transferred(source, from, name, output, reader.assigned_device, part);
+  }
+
+  void ShareNode(int node, int part) {
+    if (parts_[part].shared_nodes.insert(node).second) AddNode(node, part);
+  }
+
+  const std::string& FeedNode(int feed) {
+    std::string& name = feed_nodes_[feed];
+    if (!name.empty()) return name;
+    const Output& output = step_.spec().feeds[feed];
+    name = absl::StrCat("_recv_", output.node->name(), "_", output.index);
+    Transfer transfer{options_.client_device, options_.client_device, output.name(), true};
+    AddRecv(master_part_, name, output.node->output_types[output.index], transfer);
+    feed_keys_[feed] = KeyText(transfer);
+    return name;
+  }
+
+  // ---- between tasks that are not cut --------------------------------------------------------------------------------------------
+
+  std::string DeviceOf(const Source& source) const {
+    return source.is_feed() ? options_.client_device : step_.nodes()[source.node]->assigned_device;
+  }
+
+  // One _Send for each source and target task, however many read it.
+  std::string Transferred(const Source& source, int from, const std::string& name, int output, const std::string& device, int part) {
+    auto [found, is_new] = parts_[part].received.emplace(KeyOf(source), "");
+    if (!is_new) return InputText(found->second, source.is_control() ? Source::kControl : 0);
+    DataType type = BaseType(step_.dtype(source));
+    Transfer transfer{DeviceOf(source), device, NewEdgeName(name), false};
+    std::string sent = source.is_control() ? AddSignal(from, name, transfer.source_device, {InputText(name, Source::kControl)}) : InputText(name, output);
+    AddSend(from, NewName(name), sent, type, transfer);
+    std::string taker = AddRecv(part, NewName(name), type, transfer)->name();
+    if (source.is_control()) taker = AddSignalTaker(part, taker, device);
+    CrossEdge edge{KeyText(transfer), task_name(parts_[from].task), task_name(parts_[part].task), type};
+    parts_[from].sends.push_back(edge);
+    parts_[part].recvs.push_back(std::move(edge));
+    parts_[part].received[KeyOf(source)] = taker;
+    return InputText(taker, source.is_control() ? Source::kControl : 0);
+  }
+
+  // ---- between the master's task and phases ------------------------------------------------------------------------------------------
+
+  Transfer LocalTransfer(absl::string_view name) { return {options_.client_device, options_.client_device, NewEdgeName(name), true}; }
+
+  // Index in the task's values of what a phase of it gives.
+  int ResultValue(int node, int output) {
+    int task = phases_.task_of[node];
+    auto [found, is_new] = values_.emplace(std::make_pair(GiverKey(node, output), task), static_cast<int>(phased_[task].values.size()));
+    if (is_new) phased_[task].values.push_back({"", BaseType(step_.nodes()[node]->output_types[output]), false, false});
+    return found->second;
+  }
+
+  // Index in the task's values of what the master's part gives it.
+  int MasterValue(const Source& source, int from, const std::string& name, int output, int task) {
+    auto [found, is_new] = values_.emplace(std::make_pair(KeyOf(source), task), static_cast<int>(phased_[task].values.size()));
+    if (!is_new) return found->second;
+    Transfer transfer = LocalTransfer(name);
+    DataType type = BaseType(step_.dtype(source));
+    AddSend(from, NewName(name), InputText(name, output), type, transfer);
+    phased_[task].values.push_back({KeyText(transfer), type, true, false});
+    return found->second;
+  }
+
+  // A _Recv in a phase's graph that RunGraph's `send` satisfies. Its devices are the task's own, as a worker demands of such keys.
+  std::string PhaseInput(const Source& source, int value, int part, const std::string& device) {
+    auto [found, is_new] = parts_[part].received.emplace(KeyOf(source), "");
+    if (!is_new) return found->second;
+    int task = parts_[part].task;
+    Transfer transfer{device, device, NewEdgeName(GiverName(source)), true};
+    std::string name = AddRecv(part, NewName(GiverName(source)), phased_[task].values[value].dtype, transfer)->name();
+    phased_[task].phases[parts_[part].phase].inputs.push_back({value, KeyText(transfer)});
+    parts_[part].received[KeyOf(source)] = name;
+    return name;
+  }
+
+  // A _Recv in the master's part for what a phase gives.
+  std::string ResultOnMaster(const Source& source) {
+    auto [found, is_new] = parts_[master_part_].received.emplace(KeyOf(source), "");
+    if (!is_new) return found->second;
+    int task = phases_.task_of[source.node];
+    PhasedTask::Value& value = phased_[task].values[ResultValue(source.node, source.output)];
+    Transfer transfer = LocalTransfer(GiverName(source));
+    value.local_key = KeyText(transfer);
+    std::string name = AddRecv(master_part_, NewName(GiverName(source)), value.dtype, transfer)->name();
+    parts_[master_part_].received[KeyOf(source)] = name;
+    return name;
+  }
+
+  // A node of the master's part that runs when a phase has ended.
+  const std::string& PhaseEnd(int part) {
+    std::string& end = phase_ends_[part];
+    if (!end.empty()) return end;
+    PhasedTask& phased = phased_[parts_[part].task];
+    Transfer transfer = LocalTransfer(absl::StrCat("end_of_phase_", parts_[part].phase));
+    std::string recv = AddRecv(master_part_, NewName(transfer.name), kFloat, transfer)->name();
+    end = AddSignalTaker(master_part_, recv, options_.client_device);
+    phased.phases[parts_[part].phase].outputs.push_back({static_cast<int>(phased.values.size()), ""});
+    phased.values.push_back({KeyText(transfer), kFloat, false, true});
+    return end;
+  }
+
+  // What a phase waits for on the master's task without reading it: one signal for all.
+  void AddGate(int part, const std::vector<std::string>& givers) {
+    PhasedTask& phased = phased_[parts_[part].task];
+    Transfer transfer = LocalTransfer(absl::StrCat("start_of_phase_", parts_[part].phase));
+    std::string signal = AddSignal(master_part_, transfer.name, options_.client_device, givers);
+    AddSend(master_part_, NewName(transfer.name), signal, kFloat, transfer);
+    phased.phases[parts_[part].phase].inputs.push_back({static_cast<int>(phased.values.size()), ""});
+    phased.values.push_back({KeyText(transfer), kFloat, true, true});
+  }
+
+  // The _Sends in phases that RunGraph's `recv_key` asks for.
+  void AddResults() {
+    for (const StepPhases::Result& result : phases_.results) {
+      const Node& node = *step_.nodes()[result.node];
+      int task = phases_.task_of[result.node];
+      int part = first_part_[task] + result.phase;
+      if (phases_.phase_of[result.node] == StepPhases::kInEach) ShareNode(result.node, part);
+      if (result.output == Source::kControl) continue;  // the end of the phase says it
+      Transfer transfer{node.assigned_device, node.assigned_device, NewEdgeName(node.name()), true};
+      AddSend(part, NewName(node.name()), InputText(node.name(), result.output), node.output_types[result.output], transfer);
+      phased_[task].phases[result.phase].outputs.push_back({ResultValue(result.node, result.output), KeyText(transfer)});
+    }
+  }
+
+  // ---- fetches and the end -----------------------------------------------------------------------------------------------------------
+
+  void AddFetches() {
+    // Fetches are read by a node that there is only here.
+    Node client;
+    client.assigned_device = options_.client_device;
+    for (size_t i = 0; i < step_.spec().fetches.size(); ++i) {
+      const Output& output = step_.spec().fetches[i];
+      const Source& source = step_.fetch(static_cast<int>(i));
+      std::string input = InputFrom(source, client, master_part_);
+      Transfer transfer{options_.client_device, options_.client_device, output.name(), true};
+      AddSend(master_part_, absl::StrCat("_send_", output.node->name(), "_", output.index), input, step_.dtype(source), transfer);
+      fetch_keys_.push_back(KeyText(transfer));
+    }
+  }
+
+  StepPartitions Finish() {
+    StepPartitions made;
+    auto complete = [&](Part& part) {
+      if (step_.nodes().empty()) return;
+      const Graph::State& state = step_.nodes()[0]->graph->state();
+      *part.graph->mutable_library() = state.library;
+      part.graph->mutable_versions()->set_producer(state.producer_version != 0 ? state.producer_version : kGraphVersion);
+    };
+    auto add_task = [&](Part& part) {
+      complete(part);
+      made.tasks.push_back({task_name(part.task), part.graph, std::move(part.sends), std::move(part.recvs)});
+    };
+    if (parts_[master_part_].graph->node_size() > 0) add_task(parts_[master_part_]);
+    for (size_t i = 0; i < parts_.size(); ++i) {
+      Part& part = parts_[i];
+      if (static_cast<int>(i) == master_part_) continue;
+      if (is_cut(part.task)) {
+        complete(part);
+        phased_[part.task].phases[part.phase].graph = part.graph;
+      } else {
+        add_task(part);
+      }
+    }
+    for (PhasedTask& phased : phased_) {
+      if (!phased.phases.empty()) made.phased_tasks.push_back(std::move(phased));
+    }
+    made.feed_keys.resize(step_.spec().feeds.size());
+    for (auto& [feed, key] : feed_keys_) made.feed_keys[feed] = std::move(key);
+    made.fetch_keys = std::move(fetch_keys_);
+    return made;
+  }
+
+  const StepGraph& step_;
+  const PartitionOptions& options_;
+  const StepPhases phases_;
+  const std::string master_task_;
+  std::vector<Part> parts_;
+  std::vector<int> first_part_;                                        // by task
+  int master_part_ = -1;
+  std::vector<PhasedTask> phased_;                                     // by task; without phases if it is not cut
+  absl::flat_hash_map<GiverKey, int> result_phase_;
+  absl::flat_hash_map<std::pair<GiverKey, int>, int> values_;          // by giver and cut task: index in its values
+  absl::flat_hash_map<int, std::string> feed_nodes_, feed_keys_;       // by feed
+  std::map<int, std::string> phase_ends_;                              // by part of the phase
+  std::map<int, std::set<std::string>> gates_;                         // by part of the phase: nodes of the master's part, as "^name"
+  std::vector<std::string> fetch_keys_;
+  int next_name_ = 0, next_edge_ = 0;
+};
+
+}  // namespace
+
+StatusOr<StepPartitions> PartitionByTask(const StepGraph& step, const PartitionOptions& options) {
+  PhaseOptions phases = options.phases;
+  phases.master_task = TaskOf(options.client_device);
+  if (!options.use_phases) phases.may_wait = [](const Node&) { return true; };
+  return Partitioner(step, options, CutIntoPhases(step, phases)).Run();
+}
+
+}  // namespace tandem
