@@ -1,6 +1,7 @@
 #include "tandem/variable.h"
 
 #include "client/node_builder.h"
+#include "client/local_mark.h"
 #include "client/scopes.h"
 #include "core/status.h"
 #include "graph/node.h"
@@ -34,7 +35,10 @@ Variable::Variable(Graph& graph, const Output& initial_value, absl::string_view 
   }
   NoControlDependencies no_dependencies(graph);
   const DataType dtype = initial_value.dtype();
-  handle_ = NodeBuilder(options.use_resource ? "VarHandleOp" : "VariableV2", name).Set("dtype", dtype).Set("shape", initial_value.shape()).Build(graph).output();
+  NodeBuilder node(options.use_resource ? "VarHandleOp" : "VariableV2", name);
+  node.Set("dtype", dtype).Set("shape", initial_value.shape());
+  if (options.is_local) node.Set(kLocalMark, true);
+  handle_ = node.Build(graph).output();
   // Tasks share a resource by this name; a VariableV2 without one is shared by its node's name.
   if (options.use_resource) (*handle_.node->def.mutable_attr())["shared_name"].set_s(this->name());
   NamesUnder scope(graph, this->name());

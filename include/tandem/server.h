@@ -1,0 +1,35 @@
+// This process's task of a cluster: it serves its devices to the others.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "tandem/cluster_config.h"
+
+namespace tandem {
+
+struct ServerOptions {
+  int threads = 0;  // that work at the same time; 0: chosen from the number of processors
+};
+
+class Server {
+ public:
+  // Starts to serve at once, on the address of the task's own entry; does nothing without a cluster. Throws tandem::Error:
+  // InvalidArgument for a task that is not in the cluster, Unavailable naming the address if it is taken.
+  explicit Server(const ClusterConfig& config, const ServerOptions& options = {});
+  // Stops.
+  ~Server();
+  Server(const Server&) = delete;
+
+  // For Session: "grpc://host:port", or "" without a cluster.
+  const std::string& target() const;
+
+  // Serves until SIGTERM or SIGINT, then stops within a few seconds. Returns the exit code for main(): 0.
+  int Join();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace tandem
