@@ -33,7 +33,8 @@ struct Graph::State {
 
 // Adds the nodes of `def` to `graph`. Nodes may come in any order, and are added so that each follows its inputs; an input may also
 // name a node that is in `graph` already. InvalidArgument for what §3.2 and §7.1 of the specification call wrong: names, duplicates,
-// missing inputs, types, cycles. Nothing is added on an error. Static shapes stay unknown.
+// missing inputs, types, cycles. Nothing is added on an error. Static shapes
+// are inferred as far as they go; a contradiction leaves them unknown.
 struct ImportOptions {
   std::string prefix;                  // "a" for names "a/x"; device and attrs are kept, names in "loc:@x" are prefixed too
   // An op that is not registered is NotFound "Op type not registered …", unless this is set: then its node is added with op == nullptr, and

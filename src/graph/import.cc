@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "graph/graph_state.h"
+#include "graph/infer_node.h"
 
 namespace tandem {
 namespace {
@@ -248,6 +249,8 @@ class Importer {
       state_.nodes.emplace_back(node);
       state_.by_name.emplace(node->name(), node);
       ReserveName(node->name());
+      // Shapes are hints here; what does not fit is reported where it runs.
+      if (!InferShapes(node).ok()) node->output_shapes.assign(node->output_types.size(), PartialShape());
     }
     state_.last_id += static_cast<int64_t>(order.size());
     for (const tensorflow::FunctionDef* function : new_functions_) *state_.library.add_function() = *function;

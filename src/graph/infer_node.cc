@@ -31,15 +31,40 @@ Tensor IntegerTensor(DataType dtype, const Shape& shape, absl::Span<const int64_
   return made;
 }
 
-Tensor PackedConstants(const Node& node) {
+// A graph may be a chain of any length: looking further back costs more than it tells.
+constexpr int kMaxConstantDepth = 8;
+Tensor ConstantValueWithin(const Output& output, int depth);
+
+Tensor PackedConstants(const Node& node, int depth) {
   if (node.attrs().GetInt("axis") != 0) return Tensor();
   std::vector<int64_t> values;
   for (const Output& input : node.inputs) {
-    Tensor value = ConstantValue(input);
+    Tensor value = ConstantValueWithin(input, depth);
     if (!value.has_value() || !value.shape().is_scalar() || (value.dtype() != kInt32 && value.dtype() != kInt64)) return Tensor();
     values.push_back(value.dtype() == kInt32 ? value.scalar<int32_t>() : value.scalar<int64_t>());
   }
   return IntegerTensor(BaseType(node.output_types[0]), Shape{static_cast<int64_t>(values.size())}, values);
+}
+
+Tensor ConstantValueWithin(const Output& output, int depth) {
+  if (depth == 0) return Tensor();
+  const Node& node = *output.node;
+  const std::string& op = node.op_name();
+  if (op == "Const") {
+    if (node.output_shapes.empty() || !node.output_shapes[0].is_fully_known() || node.output_shapes[0].num_elements() > kMaxConstantElements) return Tensor();
+    StatusOr<Tensor> value = node.attrs().GetTensor("value");
+    // A broken constant is reported where it runs.
+    return value.ok() && value->dtype() == node.output_types[0] ? *std::move(value) : Tensor();
+  }
+  if (op == "Identity") return ConstantValueWithin(node.inputs[0], depth - 1);
+  if (op == "Pack") return PackedConstants(node, depth - 1);
+  if (op != "Shape" && op != "Size" && op != "Rank") return Tensor();
+  const PartialShape& shape = node.inputs[0].shape();
+  const DataType dtype = BaseType(node.output_types[0]);
+  if (op == "Rank") return shape.has_rank() ? IntegerTensor(dtype, Shape(), {shape.rank()}) : Tensor();
+  if (!shape.is_fully_known()) return Tensor();
+  if (op == "Size") return IntegerTensor(dtype, Shape(), {shape.num_elements()});
+  return IntegerTensor(dtype, Shape{shape.rank()}, shape.dims());
 }
 
 }  // namespace
@@ -96,24 +121,7 @@ Status CheckInputTypes(const Node& node) {
   return OkStatus();
 }
 
-Tensor ConstantValue(const Output& output) {
-  const Node& node = *output.node;
-  const std::string& op = node.op_name();
-  if (op == "Const") {
-    if (node.output_shapes.empty() || !node.output_shapes[0].is_fully_known() || node.output_shapes[0].num_elements() > kMaxConstantElements) return Tensor();
-    StatusOr<Tensor> value = node.attrs().GetTensor("value");
-    return value.ok() ? *std::move(value) : Tensor();  // a broken constant is reported where it runs
-  }
-  if (op == "Identity") return ConstantValue(node.inputs[0]);
-  if (op == "Pack") return PackedConstants(node);
-  if (op != "Shape" && op != "Size" && op != "Rank") return Tensor();
-  const PartialShape& shape = node.inputs[0].shape();
-  const DataType dtype = BaseType(node.output_types[0]);
-  if (op == "Rank") return shape.has_rank() ? IntegerTensor(dtype, Shape(), {shape.rank()}) : Tensor();
-  if (!shape.is_fully_known()) return Tensor();
-  if (op == "Size") return IntegerTensor(dtype, Shape(), {shape.num_elements()});
-  return IntegerTensor(dtype, Shape{shape.rank()}, shape.dims());
-}
+Tensor ConstantValue(const Output& output) { return ConstantValueWithin(output, kMaxConstantDepth); }
 
 Status InferShapes(Node* node) {
   node->output_shapes.assign(node->output_types.size(), PartialShape());

@@ -42,7 +42,9 @@ struct Transfer {
 class Partitioner {
  public:
   Partitioner(const StepGraph& step, const PartitionOptions& options, StepPhases phases)
-      : step_(step), options_(options), phases_(std::move(phases)), master_task_(TaskOf(options.client_device)) {}
+      : step_(step), options_(options), phases_(std::move(phases)), master_task_(TaskOf(options.client_device)) {
+    client_.assigned_device = options.client_device;
+  }
 
   StatusOr<StepPartitions> Run() {
     RETURN_IF_ERROR(CheckEdges());
@@ -224,12 +226,17 @@ class Partitioner {
   std::string InputFromPart(const Source& source, int from, const std::string& name, int output, const Node& reader, int part) {
     if (from == part) return InputText(name, output);
     int from_task = parts_[from].task, task = parts_[part].task;
-    bool is_control = source.is_control();
+    const bool is_control = source.is_control();
     if (from_task == task) return is_control ? "" : PhaseInput(source, ResultValue(source.node, source.output), part, reader.assigned_device);
+    if ((is_cut(from_task) || is_cut(task)) && from != master_part_ && part != master_part_) {
+      // Two other tasks meet at the master's.
+      std::string there = InputFromPart(source, from, name, output, client_, master_part_);
+      return InputFromPart(source, master_part_, there.substr(is_control ? 1 : 0), is_control ? Source::kControl : 0, reader, part);
+    }
     if (is_cut(from_task)) return is_control ? InputText(PhaseEnd(from), Source::kControl) : ResultOnMaster(source);
     if (is_cut(task)) {
       if (!is_control) return PhaseInput(source, MasterValue(source, from, name, output, task), part, reader.assigned_device);
-      gates_[part].insert(absl::StrCat("^", name));
+      gates_[part].insert(InputText(name, Source::kControl));
       return "";
     }
     return Transferred(source, from, name, output, reader.assigned_device, part);
@@ -252,16 +259,15 @@ class Partitioner {
 
   // ---- between tasks that are not cut --------------------------------------------------------------------------------------------
 
-  std::string DeviceOf(const Source& source) const {
-    return source.is_feed() ? options_.client_device : step_.nodes()[source.node]->assigned_device;
-  }
-
   // One _Send for each source and target task, however many read it.
   std::string Transferred(const Source& source, int from, const std::string& name, int output, const std::string& device, int part) {
     auto [found, is_new] = parts_[part].received.emplace(KeyOf(source), "");
     if (!is_new) return InputText(found->second, source.is_control() ? Source::kControl : 0);
     DataType type = BaseType(step_.dtype(source));
-    Transfer transfer{DeviceOf(source), device, NewEdgeName(name), false};
+    const std::string& source_device = from == master_part_ && (source.is_feed() || parts_[from].task != phases_.task_of[source.node])
+                                           ? options_.client_device
+                                           : step_.nodes()[source.node]->assigned_device;
+    Transfer transfer{source_device, device, NewEdgeName(name), false};
     std::string sent = source.is_control() ? AddSignal(from, name, transfer.source_device, {InputText(name, Source::kControl)}) : InputText(name, output);
     AddSend(from, NewName(name), sent, type, transfer);
     std::string taker = AddRecv(part, NewName(name), type, transfer)->name();
@@ -361,13 +367,10 @@ class Partitioner {
   // ---- fetches and the end -----------------------------------------------------------------------------------------------------------
 
   void AddFetches() {
-    // Fetches are read by a node that there is only here.
-    Node client;
-    client.assigned_device = options_.client_device;
     for (size_t i = 0; i < step_.spec().fetches.size(); ++i) {
       const Output& output = step_.spec().fetches[i];
       const Source& source = step_.fetch(static_cast<int>(i));
-      std::string input = InputFrom(source, client, master_part_);
+      std::string input = InputFrom(source, client_, master_part_);
       Transfer transfer{options_.client_device, options_.client_device, output.name(), true};
       AddSend(master_part_, absl::StrCat("_send_", output.node->name(), "_", output.index), input, step_.dtype(source), transfer);
       fetch_keys_.push_back(KeyText(transfer));
@@ -410,6 +413,7 @@ class Partitioner {
   const PartitionOptions& options_;
   const StepPhases phases_;
   const std::string master_task_;
+  Node client_;                                                        // stands for who reads at the client's device
   std::vector<Part> parts_;
   std::vector<int> first_part_;                                        // by task
   int master_part_ = -1;

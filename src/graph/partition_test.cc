@@ -402,6 +402,27 @@ TEST(Phases, EdgesBetweenPsFallBack) {
   EXPECT_EQ(Phases("x = Placeholder\na = Identity(x) @ps:0\nb = Identity(a) @ps:1\nm = Identity(b)", {"x:0"}, {"m:0"}), "ps:0=standard ps:1=standard");
 }
 
+TEST(Phases, SmallValuesBetweenPsGoThroughTheMaster) {
+  // As Adam's beta1_power does: a scalar of ps:0 that updates on ps:1 read.
+  EXPECT_EQ(Phases(R"(
+x = Placeholder
+beta = VariableV2 @ps:0
+w = VariableV2 @ps:1
+w/read = Identity(w) loc:w
+g = Pack(w/read, x)
+update = Assign(w, g, ^beta/read) loc:w
+beta/read = Identity(beta) loc:beta
+beta/next = Assign(beta, beta/read, ^update) loc:beta
+)",
+                   {"x:0"}, {"g:0"}, {"beta/next"}),
+            "ps:0=2 ps:1=2");
+}
+
+TEST(Phases, ControlEdgesBetweenPsGoThroughTheMaster) {
+  EXPECT_EQ(Phases("x = Placeholder\na = Identity(x) @ps:0\nb = Identity(x, ^a) @ps:1\nc = Identity(x, ^b) @ps:0", {"x:0"}, {"c:0"}), "ps:0=2 ps:1=1");
+  EXPECT_EQ(Phases("x = Placeholder\nwait = Identity(x) @ps:0\nb = Identity(x, ^wait) @ps:1\nc = Identity(x, ^b) @ps:0", {"x:0"}, {"c:0"}), "ps:0=standard ps:1=1");
+}
+
 TEST(Phases, TasksThatMayWaitFallBackAlone) {
   EXPECT_EQ(Phases("x = Placeholder\nwait = Identity(x) @ps:0\nb = Identity(x) @ps:1\nm = Pack(wait, b)\nc = Identity(m) @ps:1", {"x:0"}, {"c:0"}), "ps:0=standard ps:1=2");
 }

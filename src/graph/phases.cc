@@ -72,6 +72,7 @@ class Cutter {
     int output;  // or kControl
   };
 
+  bool is_master(int task) const { return phases_.tasks[task].name == options_.master_task; }
   bool is_cut(int task) const { return phases_.tasks[task].why_not.empty(); }
   bool is_on_cut_task(int node) const { return is_cut(phases_.task_of[node]); }
   int task_of(int vertex) const { return vertex < node_count_ ? phases_.task_of[vertex] : phases_.task_of[departures_[vertex - node_count_].first]; }
@@ -120,7 +121,7 @@ class Cutter {
       ForEachSource(node, [&](const Source& source) {
         if (may_be_dead[source.node]) may_be_dead[node] = true;
         int other = phases_.task_of[source.node];
-        if (other == task || phases_.tasks[other].name == options_.master_task || phases_.tasks[task].name == options_.master_task) return;
+        if (other == task || is_master(other) || is_master(task) || source.is_control() || IsSmall(source.node, source.output)) return;
         Exclude(task, absl::StrCat("it takes ", step_.nodes()[source.node]->name(), " from ", phases_.tasks[other].name));
         Exclude(other, absl::StrCat("it gives ", step_.nodes()[source.node]->name(), " to ", phases_.tasks[task].name));
       });
@@ -129,7 +130,7 @@ class Cutter {
     }
   }
 
-  bool GoesToMaster(int node) const {
+  bool LeavesTask(int node) const {
     if (is_fetched_[node]) return true;
     return std::any_of(consumers_[node].begin(), consumers_[node].end(), [&](const Edge& edge) { return phases_.task_of[edge.to] != phases_.task_of[node]; });
   }
@@ -146,7 +147,7 @@ class Cutter {
         continue;
       }
       phases_.phase_of[node] = StepPhases::kInEach;
-      if (!GoesToMaster(node)) continue;
+      if (!LeavesTask(node)) continue;
       departure_of_[node] = node_count_ + static_cast<int>(departures_.size());
       departures_.push_back({node, 0});
     }
@@ -164,8 +165,8 @@ class Cutter {
       ForEachSource(node, [&](const Source& source) {
         int giver = Giver(source.node, node);
         if (giver < 0) return;
-        bool returns = is_on_cut_task(source.node) && !is_on_cut_task(node);
-        level_[node] = std::max(level_[node], level_[giver] + (returns ? 1 : 0));
+        bool leaves_phase = is_on_cut_task(source.node) && phases_.task_of[source.node] != phases_.task_of[node];
+        level_[node] = std::max(level_[node], level_[giver] + (leaves_phase ? 1 : 0));
       });
     }
   }
@@ -175,7 +176,7 @@ class Cutter {
   // Vertices that only later phases of their own task wait for.
   void DelayLonelyVertices() {
     for (int node = node_count_ - 1; node >= 0; --node) {
-      if (!IsPlaced(node) || consumers_[node].empty() || GoesToMaster(node)) continue;
+      if (!IsPlaced(node) || consumers_[node].empty() || LeavesTask(node)) continue;
       int first_use = kNever;
       for (const Edge& edge : consumers_[node]) first_use = std::min(first_use, level_[edge.to]);
       level_[node] = std::max(level_[node], first_use);
@@ -192,11 +193,13 @@ class Cutter {
     return needed;
   }
 
-  // Whether M can do with the news of this vertex after a phase of `level`.
+  // Whether all other tasks can do with the news of this vertex after a phase of `level`.
   bool CanReturnAfter(int vertex, int level, const std::vector<int>& needed) const {
     int node = vertex < node_count_ ? vertex : departures_[vertex - node_count_].first;
-    return std::all_of(consumers_[node].begin(), consumers_[node].end(),
-                       [&](const Edge& edge) { return is_on_cut_task(edge.to) || needed[edge.to] > level; });
+    return std::all_of(consumers_[node].begin(), consumers_[node].end(), [&](const Edge& edge) {
+      if (phases_.task_of[edge.to] == phases_.task_of[node]) return true;
+      return (is_on_cut_task(edge.to) ? level_[edge.to] : needed[edge.to]) > level;
+    });
   }
 
   std::vector<std::vector<int>> VerticesByTask() const {
@@ -207,8 +210,8 @@ class Cutter {
     return vertices;
   }
 
-  // Moves all vertices of one level to the next level that their task uses anyway. This never raises a lowest level of
-  // another vertex, and only gives nodes on M more time: what fits stays fitting.
+  // Moves all vertices of one level to the next level that their task uses anyway. This never raises the lowest level of
+  // another vertex, and only gives nodes elsewhere more time: what fits stays fitting.
   void MergePhases() {
     std::vector<std::vector<int>> vertices = VerticesByTask();
     std::vector<int> needed = LevelsThatWait();
@@ -250,16 +253,24 @@ class Cutter {
     }
   }
 
-  // Whether a value may be given to M and back for a later phase.
-  bool CanCarry(int node, int output) const {
+  // Whether the size of a value is known, and no reason not to send it around.
+  bool IsSmall(int node, int output) const {
     const Node& n = *step_.nodes()[node];
     DataType type = n.output_types[output];
+    if (!IsPlainData(type) && BaseType(type) != kString && !IsRef(type)) return false;
+    if (output >= static_cast<int>(n.output_shapes.size()) || !n.output_shapes[output].is_fully_known()) return false;
+    int64_t size = static_cast<int64_t>(std::max<size_t>(1, DataTypeSize(BaseType(type))));
+    return n.output_shapes[output].num_elements() <= options_.max_carried_bytes / size;
+  }
+
+  // Whether a value may be given to M and back for a later phase. A reference may not: it would be another variable there.
+  bool CanCarry(int node, int output) const {
+    DataType type = step_.nodes()[node]->output_types[output];
     if (IsRef(type) || type == kResource || type == kVariant) return false;
     for (const Edge& edge : consumers_[node]) {
       if (edge.output == output && phases_.task_of[edge.to] != phases_.task_of[node]) return true;  // it travels anyway
     }
-    if (output >= static_cast<int>(n.output_shapes.size()) || !n.output_shapes[output].is_fully_known()) return false;
-    return n.output_shapes[output].num_elements() <= options_.max_carried_bytes / static_cast<int64_t>(std::max<size_t>(1, DataTypeSize(type)));
+    return IsSmall(node, output);
   }
 
   template <typename Visit>

@@ -1,15 +1,16 @@
 // Cuts the part of a step that a remote task does into phases, so that the master's task can drive it by few calls: each phase is one
 // RunGraph with the inputs in the request and the results in the reply, and nobody has to ask for a tensor.
 //
-// Say M is the master's task. A remote task T can be cut if all its edges are with M, it runs nothing that waits for other steps
-// (queues, accumulators), and no value near it can be dead or belong to a loop. Every vertex gets a level:
+// Say M is the master's task. A remote task T can be cut if it runs nothing that waits for other steps (queues, accumulators), if no
+// value near it can be dead or belong to a loop, and if what it exchanges with other tasks than M is small: that goes through M.
+// Every vertex gets a level:
 //
-//   on T:          level(v) >= level(u)      for each input u on T or on M
-//   anywhere else: level(v) >= level(u) + 1  for an input u on a cut task, >= level(u) for others
+//   level(v) >= level(u)      for each input u of v
+//   level(v) >= level(u) + 1  if u is on a cut task and v is not on the same task
 //
-// All vertices of T with the same level form one phase. Phases with level l need from M only values of level <= l, which depend on phases
-// with level < l only. So by induction over l every phase can start once all phases of lower levels have ended: no set of phases can
-// wait for each other, though a phase starts only with all its inputs and M sees no output before its end. Within T, a
+// All vertices of T with the same level form one phase. Phases with level l need from elsewhere only values of level <= l, which depend
+// on phases with level < l only. So by induction over l every phase can start once all phases of lower levels have ended: no set of
+// phases can wait for each other, though a phase starts only with all its inputs and nobody sees an output before its end. Within T, a
 // vertex of a later phase runs after all of an earlier one, so edges inside T hold as well if phases run one after the other.
 //
 // The smallest levels are the shortest chain of calls. From there vertices of T are moved to later levels where no one else has to
@@ -28,7 +29,7 @@ struct PhaseOptions {
   std::string master_task;                             // M
   // Whether the kernels of this op may wait for something that another op or step does. Default: by a list of names.
   std::function<bool(const Node& node)> may_wait;
-  // A value that a later phase of T needs travels through M if it goes there anyway or is known to be no larger than this.
+  // A value that a later phase of T or another task needs travels through M if it goes there anyway or is known to be no larger than this.
   int64_t max_carried_bytes = 4096;
 };
 
@@ -40,7 +41,7 @@ struct StepPhases {
     int phase_count = 0;                 // 0: not cut
     std::string why_not;                 // for the log
   };
-  // A value (or, with output == kControl, the news that a node has run) that leaves a cut task's phase: to M, or to a later phase.
+  // A value (or, with output == kControl, the news that a node has run) that leaves a phase: for another task, or for a later phase.
   struct Result {
     int node;                            // index in StepGraph::nodes()
     int output;
