@@ -283,7 +283,9 @@ class AllocationTest : public PlanTest {
           w = Op("Square", {w});
       }
     }
+    const int64_t before_making = allocation_count.load();
     auto plan = Make({x}, {w});
+    EXPECT_GT(allocation_count.load(), before_making + node_count) << "the count does not see the library's allocations";
     Cancellation cancellation;
     StepContext step = Context(&cancellation);
     std::vector<Tensor> feeds = {Tensor(kFloat, Shape{16})}, fetches;
