@@ -160,7 +160,7 @@ Status TopKGradient(GradientScope& g) {
   Output in_shape = g.Op("Shape", {g.input(0)}, {{"out_type", kInt64}});
   Output columns = g.Op("GatherV2", {in_shape, g.Op("Sub", {g.Op("Size", {in_shape}, {{"out_type", kInt64}}), one}), g.Scalar(0, kInt32)});
   // As a matrix of one row per row of the input; k may be 0, which a -1 cannot be inferred beside.
-  Output size = g.Op("Prod", {in_shape, g.Scalar(0, kInt32)});
+  Output size = g.Op("Size", {g.input(0)}, {{"out_type", kInt64}});
   Output rows = g.Op("FloorDiv", {size, g.Op("Maximum", {columns, one})});
   Output k = g.Op("FloorDiv", {g.Op("Size", {g.output(1)}, {{"out_type", kInt64}}), g.Op("Maximum", {rows, one})});
   Output places = g.Op("Reshape", {int64(g.output(1)), g.Op("Pack", {rows, k}, {{"N", 2}})});
