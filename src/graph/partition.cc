@@ -204,7 +204,8 @@ class Partitioner {
 
   // ---- between the master's task and phases ------------------------------------------------------------------------------------------
 
-  Transfer LocalTransfer(absl::string_view name) { return {options_.client_device, options_.client_device, nodes_.NewEdgeName(name), true}; }
+  // Within the rendezvous of the master's task.
+  Transfer LocalTransfer(absl::string_view name) { return {options_.client_device, options_.client_device, nodes_.NewEdgeName(name), false}; }
 
   // Index in the task's values of what a phase of it gives.
   int ResultValue(int node, int output) {
