@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::help);
   int exit_code = 0;
   tandem::AddLaunchCommand(app, &exit_code);
+  tandem::AddInspectCommand(app, &exit_code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
