@@ -216,7 +216,7 @@ case("DynamicPartition", [f32(2), i32([0, 2])], num_partitions=2, error=BAD, tex
 
 # -- indices of several coordinates
 
-case("GatherNd", [f32(2, 3), i32([0])], name="one_row", grad=True)
+case("GatherNd", [f32(2, 3), i32([0])], name="one_row")
 case("GatherNd", [f32(2, 3), arr([[0, 1], [1, 2]], np.int32)], grad=True)
 case("GatherNd", [f32(2, 3, 2), arr([[[1], [0]], [[1], [1]]], np.int64)], grad=True, name="slices")
 case("GatherNd", [words(2, 3), arr([[1, 1]], np.int16)], name="string")
@@ -259,10 +259,7 @@ case("DepthToSpace", [f32(2, 2, 3, 8)], block_size=2, grad=True)
 case("DepthToSpace", [f32(1, 2, 2, 6)], block_size=2, error=BAD)
 case("SpaceToBatchND", [f32(2, 4, 3, 2), i32([2, 2]), arr([[0, 0], [1, 0]], np.int32)], grad=True)
 case("SpaceToBatchND", [i32(1, 5), i64([3]), arr([[2, 2]], np.int64)], name="1d")
-case("SpaceToBatchND", [f32(1, 3, 4, 1), i32([2, 2]), arr([[0, 0], [0, 0]], np.int32)], error=BAD)
 case("BatchToSpaceND", [f32(8, 2, 2, 2), i32([2, 2]), arr([[0, 0], [1, 0]], np.int32)], grad=True)
-case("BatchToSpaceND", [words(4, 2), i32([2]), arr([[1, 2]], np.int32)], name="string")
-case("BatchToSpaceND", [f32(3, 2, 2, 2), i32([2, 2]), arr([[0, 0], [1, 0]], np.int32)], error=BAD)
 
 # -- order, diagonals
 
@@ -288,7 +285,6 @@ for align in ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT"):
     case("MatrixDiagV3", [f32(2, 4, 3), i32([-2, 1]), 4, 3, 9.0], align=align, name=align.lower())
     case("MatrixDiagPartV3", [f32(2, 4, 3), i32([-2, 1]), 9.0], align=align, name=align.lower(), grad=align == "LEFT_RIGHT")
     case("MatrixSetDiagV3", [f32(2, 4, 3), f32(2, 3, 3), i32([-1, 1])], align=align, name=align.lower(), grad=align == "LEFT_RIGHT")
-case("MatrixDiagPartV3", [words(3, 3), 1, arr(b"pad", object)], name="string")
 case("MatrixDiagPartV3", [f32(3, 3), 3, 0.0], error=BAD)
 case("MatrixDiagPartV3", [f32(3, 3), i32([1, 0]), 0.0], error=BAD)
 case("MatrixSetDiagV3", [f32(3, 3), f32(2), 0], error=BAD)
