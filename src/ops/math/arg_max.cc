@@ -1,4 +1,5 @@
 // ArgMax and ArgMin: where along an axis the extreme value is. The first of equals; NaN is passed over.
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -6,6 +7,7 @@
 #include "graph/shape_inference.h"
 #include "ops/math/cast.h"
 #include "ops/math/low_precision.h"
+#include "ops/math/reduction_loops.h"
 
 namespace tandem {
 namespace {
@@ -31,8 +33,33 @@ T Weakest() {
   return Limits::has_infinity ? Limits::infinity() : Limits::max();
 }
 
+// Folds a row to its extreme value; NaN only if all of it is.
+template <typename Beats>
+struct Best {
+  template <typename T>
+  static T Identity() {
+    return Weakest<Beats, T>();
+  }
+  template <typename T>
+  T operator()(T folded, T next) const {
+    return Beats()(next, folded) || folded != folded ? next : folded;
+  }
+};
+
+// Two passes, of which the first is vector code and the second ends early.
+template <typename Beats, typename T>
+int64_t FindInRow(const T* x, int64_t count) {
+  const T best = FoldRow<Best<Beats>, T>(x, count);
+  const T* found = std::find(x, x + count, best);
+  return found == x + count ? 0 : found - x;
+}
+
 template <typename Beats, typename T>
 void FindExtremes(const T* x, int64_t outer, int64_t count, int64_t inner, int64_t* out) {
+  if (inner == 1) {
+    for (int64_t o = 0; o < outer; ++o) out[o] = FindInRow<Beats, T>(x + o * count, count);
+    return;
+  }
   const Beats beats;
   std::vector<T> best(inner);
   for (int64_t o = 0; o < outer; ++o, out += inner) {

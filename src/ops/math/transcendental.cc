@@ -94,8 +94,8 @@ Status CosGradient(GradientScope& g) { return g.Return({g.Mul(g.Neg(g.grad(0)), 
 Status TanGradient(GradientScope& g) {
   return g.Return({g.Mul(g.Op("Square", {g.Op("Reciprocal", {g.Op("Cos", {Conjugate(g, g.input(0))})})}), g.grad(0))});
 }
-Status TanhGradient(GradientScope& g) { return g.Return({g.Op("TanhGrad", {g.output(0), g.grad(0)})}); }
-Status SigmoidGradient(GradientScope& g) { return g.Return({g.Op("SigmoidGrad", {g.output(0), g.grad(0)})}); }
+Status TanhGradient(GradientScope& g) { return g.Return({g.Op("TanhGrad", {Conjugate(g, g.output(0)), g.grad(0)})}); }
+Status SigmoidGradient(GradientScope& g) { return g.Return({g.Op("SigmoidGrad", {Conjugate(g, g.output(0)), g.grad(0)})}); }
 
 template <typename Array, typename Complex>
 OpBuilder TranscendentalOp(const char* name, Status (*gradient)(GradientScope&)) {
