@@ -81,7 +81,9 @@ struct L2Loss {
     double sum = 0;
     for (size_t start = 0; start < values.size(); start += kPiece) {
       const size_t size = std::min(kPiece, values.size() - start);
-      for (size_t i = 0; i < size; ++i) squares[i] = values[start + i] * values[start + i];
+      const C* from = values.data() + start;
+#pragma GCC ivdep
+      for (size_t i = 0; i < size; ++i) squares[i] = from[i] * from[i];
       sum += FoldRow<AddUp, C>(squares, static_cast<int64_t>(size));
     }
     return static_cast<C>(sum);
