@@ -60,7 +60,6 @@ WritableFile::~WritableFile() {
 }
 
 Status WritableFile::Write(absl::string_view data) {
-  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
   while (!data.empty()) {
     ssize_t written = write(fd_, data.data(), std::min(data.size(), kLargestTransfer));
     if (written < 0) {
@@ -73,6 +72,7 @@ Status WritableFile::Write(absl::string_view data) {
 }
 
 Status WritableFile::Append(absl::string_view data) {
+  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
   if (buffer_.size() + data.size() > buffer_bytes_) RETURN_IF_ERROR(Flush());
   if (data.size() >= buffer_bytes_) return Write(data);
   if (buffer_.empty()) buffer_.reserve(buffer_bytes_);
@@ -81,6 +81,7 @@ Status WritableFile::Append(absl::string_view data) {
 }
 
 Status WritableFile::Flush() {
+  if (fd_ < 0) return FailedPrecondition(path_, " is closed");
   RETURN_IF_ERROR(Write(buffer_));
   buffer_.clear();
   return OkStatus();

@@ -190,6 +190,7 @@ class Importer {
     if (is_typed(*node) && data_inputs > static_cast<int>(node->input_types.size())) {
       return InvalidArgument("Input ", node->input_types.size(), " of node ", node->name(), " does not exist. Node only has ", node->input_types.size(), " inputs.");
     }
+    absl::flat_hash_set<const Node*> controls;
     for (const std::string& text : def.input()) {
       InputName input;
       ParseInput(text, &input);
@@ -197,7 +198,7 @@ class Importer {
       if (from == nullptr) return InvalidArgument("Node '", node->name(), "': Unknown input node '", text, "'");
       if (!input.is_control) {
         RETURN_IF_ERROR(ConnectData(from, input.index, node));
-      } else if (std::find(node->control_inputs.begin(), node->control_inputs.end(), from) == node->control_inputs.end()) {
+      } else if (controls.insert(from).second) {
         node->control_inputs.push_back(from);
       }
     }

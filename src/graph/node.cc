@@ -9,7 +9,6 @@
 namespace tandem {
 namespace {
 
-using tensorflow::AttrValue;
 using ProtoAttr = tensorflow::AttrValue;
 
 std::string NodeSuffix(const tensorflow::NodeDef& def) { return absl::StrCat("\n\t [[{{node ", def.name(), "}}]]"); }
@@ -103,7 +102,7 @@ StatusOr<const ProtoAttr*> RequireAttr(const tensorflow::NodeDef& def, const std
   return &found->second;
 }
 
-constexpr int64_t kMaxArgs = 1 << 20;  // of one node; more is a damaged graph, and would cost memory before it is found out
+constexpr int64_t kMaxArgs = 1 << 16;  // of one node; more is a damaged graph, and would cost memory before it is found out
 
 Status AddTypes(const ArgDef& arg, const tensorflow::NodeDef& def, std::vector<DataType>* types) {
   auto add = [&](DataType type) { types->push_back(arg.is_ref ? MakeRef(type) : type); };

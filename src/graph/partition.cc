@@ -10,7 +10,7 @@
 #include "graph/device_name.h"
 #include "graph/frames.h"
 #include "graph/graph_state.h"
-#include "kernel/rendezvous.h"
+#include "graph/transfer.h"
 
 namespace tandem {
 namespace {
@@ -19,30 +19,15 @@ using Source = StepGraph::Source;
 using tensorflow::GraphDef;
 using tensorflow::NodeDef;
 
-std::string InputText(absl::string_view node, int output) {
-  if (output == Source::kControl) return absl::StrCat("^", node);
-  return output == 0 ? std::string(node) : absl::StrCat(node, ":", output);
-}
-
-void SetString(NodeDef* def, const char* name, const std::string& value) { (*def->mutable_attr())[name].set_s(value); }
-void SetType(NodeDef* def, const char* name, DataType type) {
-  (*def->mutable_attr())[name].set_type(static_cast<tensorflow::DataType>(type));
-}
-
 // Identifies a giver in hash maps: a node's or a feed's output.
 using GiverKey = std::pair<int, int>;
 GiverKey KeyOf(const Source& source) { return {source.is_feed() ? -1 - source.feed : source.node, source.output}; }
 
-// The two ends of a transfer and its name.
-struct Transfer {
-  std::string source_device, target_device, name;
-  bool is_client_terminated = false;
-};
-
 class Partitioner {
  public:
   Partitioner(const StepGraph& step, const PartitionOptions& options, StepPhases phases)
-      : step_(step), options_(options), phases_(std::move(phases)), master_task_(TaskOf(options.client_device)) {
+      : step_(step), options_(options), phases_(std::move(phases)), master_task_(TaskOf(options.client_device)),
+        nodes_(step.nodes().empty() ? nullptr : step.nodes()[0]->graph, options.incarnation) {
     client_.assigned_device = options.client_device;
   }
 
@@ -124,17 +109,8 @@ class Partitioner {
     for (const StepPhases::Result& result : phases_.results) result_phase_.emplace(GiverKey(result.node, result.output), result.phase);
   }
 
+  GraphDef* graph(int part) { return parts_[part].graph.get(); }
   int PartOf(int node) const { return first_part_[phases_.task_of[node]] + std::max(0, phases_.phase_of[node]); }
-
-  std::string NewName(absl::string_view from) {
-    std::string name;
-    do {
-      name = absl::StrCat(from, "_S", next_name_++);
-    } while (!step_.nodes().empty() && step_.nodes()[0]->graph->FindNode(name) != nullptr);
-    return name;
-  }
-
-  std::string NewEdgeName(absl::string_view from) { return absl::StrCat("edge_", next_edge_++, "_", from); }
 
   // ---- nodes ----------------------------------------------------------------------------------------------------------------
 
@@ -145,64 +121,11 @@ class Partitioner {
       std::string input = InputFrom(source, n, part);
       if (!input.empty()) inputs.push_back(std::move(input));
     }
-    NodeDef* def = parts_[part].graph->add_node();
+    NodeDef* def = graph(part)->add_node();
     ExportNode(n, def, /*strip_defaults=*/true);
     def->set_device(n.assigned_device);
     def->clear_input();
     for (std::string& input : inputs) def->add_input(std::move(input));
-  }
-
-  NodeDef* AddHelper(int part, std::string name, const char* op, const std::string& device) {
-    NodeDef* def = parts_[part].graph->add_node();
-    def->set_name(std::move(name));
-    def->set_op(op);
-    def->set_device(device);
-    return def;
-  }
-
-  void SetTransfer(const Transfer& transfer, NodeDef* def) {
-    SetString(def, "tensor_name", transfer.name);
-    SetString(def, "send_device", transfer.source_device);
-    SetString(def, "recv_device", transfer.target_device);
-    (*def->mutable_attr())["send_device_incarnation"].set_i(static_cast<int64_t>(options_.incarnation(transfer.source_device)));
-    (*def->mutable_attr())["client_terminated"].set_b(transfer.is_client_terminated);
-  }
-
-  std::string KeyText(const Transfer& transfer) {
-    return EdgeKey::Make(transfer.source_device, options_.incarnation(transfer.source_device), transfer.target_device, transfer.name).full;
-  }
-
-  void AddSend(int part, std::string name, const std::string& input, DataType type, const Transfer& transfer) {
-    NodeDef* def = AddHelper(part, std::move(name), "_Send", transfer.source_device);
-    def->add_input(input);
-    SetType(def, "T", BaseType(type));
-    SetTransfer(transfer, def);
-  }
-
-  NodeDef* AddRecv(int part, std::string name, DataType type, const Transfer& transfer) {
-    NodeDef* def = AddHelper(part, std::move(name), "_Recv", transfer.target_device);
-    SetType(def, "tensor_type", BaseType(type));
-    SetTransfer(transfer, def);
-    return def;
-  }
-
-  // An empty tensor that is there when all of `after` have run, given as "^node".
-  std::string AddSignal(int part, absl::string_view name, const std::string& device, absl::Span<const std::string> after) {
-    NodeDef* def = AddHelper(part, NewName(name), "Const", device);
-    SetType(def, "dtype", kFloat);
-    tensorflow::TensorProto* value = (*def->mutable_attr())["value"].mutable_tensor();
-    value->set_dtype(tensorflow::DT_FLOAT);
-    value->mutable_tensor_shape()->add_dim()->set_size(0);
-    for (const std::string& input : after) def->add_input(input);
-    return def->name();
-  }
-
-  // A node to wait for that runs when `recv` has its signal.
-  std::string AddSignalTaker(int part, const std::string& recv, const std::string& device) {
-    NodeDef* def = AddHelper(part, NewName(recv), "Identity", device);
-    def->add_input(recv);
-    SetType(def, "T", kFloat);
-    return def->name();
   }
 
   // ---- inputs ---------------------------------------------------------------------------------------------------------------
@@ -252,8 +175,8 @@ class Partitioner {
     const Output& output = step_.spec().feeds[feed];
     name = absl::StrCat("_recv_", output.node->name(), "_", output.index);
     Transfer transfer{options_.client_device, options_.client_device, output.name(), true};
-    AddRecv(master_part_, name, output.node->output_types[output.index], transfer);
-    feed_keys_[feed] = KeyText(transfer);
+    nodes_.AddRecv(name, output.node->output_types[output.index], transfer, graph(master_part_));
+    feed_keys_[feed] = nodes_.Key(transfer);
     return name;
   }
 
@@ -267,12 +190,12 @@ class Partitioner {
     const std::string& source_device = from == master_part_ && (source.is_feed() || parts_[from].task != phases_.task_of[source.node])
                                            ? options_.client_device
                                            : step_.nodes()[source.node]->assigned_device;
-    Transfer transfer{source_device, device, NewEdgeName(name), false};
-    std::string sent = source.is_control() ? AddSignal(from, name, transfer.source_device, {InputText(name, Source::kControl)}) : InputText(name, output);
-    AddSend(from, NewName(name), sent, type, transfer);
-    std::string taker = AddRecv(part, NewName(name), type, transfer)->name();
-    if (source.is_control()) taker = AddSignalTaker(part, taker, device);
-    CrossEdge edge{KeyText(transfer), task_name(parts_[from].task), task_name(parts_[part].task), type};
+    Transfer transfer{source_device, device, nodes_.NewEdgeName(name), false};
+    std::string sent = source.is_control() ? nodes_.AddSignal(name, source_device, {InputText(name, Source::kControl)}, graph(from)) : InputText(name, output);
+    nodes_.AddSend(nodes_.NewName(name), sent, type, transfer, graph(from));
+    std::string taker = nodes_.AddRecv(nodes_.NewName(name), type, transfer, graph(part));
+    if (source.is_control()) taker = nodes_.AddSignalTaker(taker, device, graph(part));
+    CrossEdge edge{nodes_.Key(transfer), task_name(parts_[from].task), task_name(parts_[part].task), type};
     parts_[from].sends.push_back(edge);
     parts_[part].recvs.push_back(std::move(edge));
     parts_[part].received[KeyOf(source)] = taker;
@@ -281,8 +204,8 @@ class Partitioner {
 
   // ---- between the master's task and phases ------------------------------------------------------------------------------------------
 
-  // Not client_terminated: unlike feeds and fetches these pass the rendezvous while the step runs.
-  Transfer LocalTransfer(absl::string_view name) { return {options_.client_device, options_.client_device, NewEdgeName(name), false}; }
+  // Within the rendezvous of the master's task.
+  Transfer LocalTransfer(absl::string_view name) { return {options_.client_device, options_.client_device, nodes_.NewEdgeName(name), false}; }
 
   // Index in the task's values of what a phase of it gives.
   int ResultValue(int node, int output) {
@@ -298,8 +221,8 @@ class Partitioner {
     if (!is_new) return found->second;
     Transfer transfer = LocalTransfer(name);
     DataType type = BaseType(step_.dtype(source));
-    AddSend(from, NewName(name), InputText(name, output), type, transfer);
-    phased_[task].values.push_back({KeyText(transfer), type, true, false});
+    nodes_.AddSend(nodes_.NewName(name), InputText(name, output), type, transfer, graph(from));
+    phased_[task].values.push_back({nodes_.Key(transfer), type, true, false});
     return found->second;
   }
 
@@ -308,9 +231,9 @@ class Partitioner {
     auto [found, is_new] = parts_[part].received.emplace(KeyOf(source), "");
     if (!is_new) return found->second;
     int task = parts_[part].task;
-    Transfer transfer{device, device, NewEdgeName(GiverName(source)), true};
-    std::string name = AddRecv(part, NewName(GiverName(source)), phased_[task].values[value].dtype, transfer)->name();
-    phased_[task].phases[parts_[part].phase].inputs.push_back({value, KeyText(transfer)});
+    Transfer transfer{device, device, nodes_.NewEdgeName(GiverName(source)), true};
+    std::string name = nodes_.AddRecv(nodes_.NewName(GiverName(source)), phased_[task].values[value].dtype, transfer, graph(part));
+    phased_[task].phases[parts_[part].phase].inputs.push_back({value, nodes_.Key(transfer)});
     parts_[part].received[KeyOf(source)] = name;
     return name;
   }
@@ -322,8 +245,8 @@ class Partitioner {
     int task = phases_.task_of[source.node];
     PhasedTask::Value& value = phased_[task].values[ResultValue(source.node, source.output)];
     Transfer transfer = LocalTransfer(GiverName(source));
-    value.local_key = KeyText(transfer);
-    std::string name = AddRecv(master_part_, NewName(GiverName(source)), value.dtype, transfer)->name();
+    value.local_key = nodes_.Key(transfer);
+    std::string name = nodes_.AddRecv(nodes_.NewName(GiverName(source)), value.dtype, transfer, graph(master_part_));
     parts_[master_part_].received[KeyOf(source)] = name;
     return name;
   }
@@ -334,10 +257,10 @@ class Partitioner {
     if (!end.empty()) return end;
     PhasedTask& phased = phased_[parts_[part].task];
     Transfer transfer = LocalTransfer(absl::StrCat("end_of_phase_", parts_[part].phase));
-    std::string recv = AddRecv(master_part_, NewName(transfer.name), kFloat, transfer)->name();
-    end = AddSignalTaker(master_part_, recv, options_.client_device);
+    std::string recv = nodes_.AddRecv(nodes_.NewName(transfer.name), kFloat, transfer, graph(master_part_));
+    end = nodes_.AddSignalTaker(recv, options_.client_device, graph(master_part_));
     phased.phases[parts_[part].phase].outputs.push_back({static_cast<int>(phased.values.size()), ""});
-    phased.values.push_back({KeyText(transfer), kFloat, false, true});
+    phased.values.push_back({nodes_.Key(transfer), kFloat, false, true});
     return end;
   }
 
@@ -345,10 +268,10 @@ class Partitioner {
   void AddGate(int part, const std::vector<std::string>& givers) {
     PhasedTask& phased = phased_[parts_[part].task];
     Transfer transfer = LocalTransfer(absl::StrCat("start_of_phase_", parts_[part].phase));
-    std::string signal = AddSignal(master_part_, transfer.name, options_.client_device, givers);
-    AddSend(master_part_, NewName(transfer.name), signal, kFloat, transfer);
+    std::string signal = nodes_.AddSignal(transfer.name, options_.client_device, givers, graph(master_part_));
+    nodes_.AddSend(nodes_.NewName(transfer.name), signal, kFloat, transfer, graph(master_part_));
     phased.phases[parts_[part].phase].inputs.push_back({static_cast<int>(phased.values.size()), ""});
-    phased.values.push_back({KeyText(transfer), kFloat, true, true});
+    phased.values.push_back({nodes_.Key(transfer), kFloat, true, true});
   }
 
   // The _Sends in phases that RunGraph's `recv_key` asks for.
@@ -359,9 +282,9 @@ class Partitioner {
       int part = first_part_[task] + result.phase;
       if (phases_.phase_of[result.node] == StepPhases::kInEach) ShareNode(result.node, part);
       if (result.output == Source::kControl) continue;  // the end of the phase says it
-      Transfer transfer{node.assigned_device, node.assigned_device, NewEdgeName(node.name()), true};
-      AddSend(part, NewName(node.name()), InputText(node.name(), result.output), node.output_types[result.output], transfer);
-      phased_[task].phases[result.phase].outputs.push_back({ResultValue(result.node, result.output), KeyText(transfer)});
+      Transfer transfer{node.assigned_device, node.assigned_device, nodes_.NewEdgeName(node.name()), true};
+      nodes_.AddSend(nodes_.NewName(node.name()), InputText(node.name(), result.output), node.output_types[result.output], transfer, graph(part));
+      phased_[task].phases[result.phase].outputs.push_back({ResultValue(result.node, result.output), nodes_.Key(transfer)});
     }
   }
 
@@ -373,8 +296,8 @@ class Partitioner {
       const Source& source = step_.fetch(static_cast<int>(i));
       std::string input = InputFrom(source, client_, master_part_);
       Transfer transfer{options_.client_device, options_.client_device, output.name(), true};
-      AddSend(master_part_, absl::StrCat("_send_", output.node->name(), "_", output.index), input, step_.dtype(source), transfer);
-      fetch_keys_.push_back(KeyText(transfer));
+      nodes_.AddSend(absl::StrCat("_send_", output.node->name(), "_", output.index), input, step_.dtype(source), transfer, graph(master_part_));
+      fetch_keys_.push_back(nodes_.Key(transfer));
     }
   }
 
@@ -414,6 +337,7 @@ class Partitioner {
   const PartitionOptions& options_;
   const StepPhases phases_;
   const std::string master_task_;
+  TransferNodes nodes_;
   Node client_;                                                        // stands for who reads at the client's device
   std::vector<Part> parts_;
   std::vector<int> first_part_;                                        // by task
@@ -425,7 +349,6 @@ class Partitioner {
   std::map<int, std::string> phase_ends_;                              // by part of the phase
   std::map<int, std::set<std::string>> gates_;                         // by part of the phase: nodes of the master's part, as "^name"
   std::vector<std::string> fetch_keys_;
-  int next_name_ = 0, next_edge_ = 0;
 };
 
 }  // namespace

@@ -41,7 +41,8 @@ struct TaskPartition {
 struct PhasedTask {
   // A tensor between the master's task and this one, or from one phase of it to a later one. Dead values do not occur.
   struct Value {
-    // In the step's rendezvous of the master's task. Both its devices are the client device, so a _Recv of it never asks another task.
+    // In the step's rendezvous of the master's task. Both its devices are the client device, so a _Recv of it never asks another task;
+    // client_terminated is false there, and means RunGraph's `send` and `recv_key` as everywhere.
     // Empty if no node there gives or takes it (phase to phase).
     std::string local_key;
     DataType dtype = kFloat;

@@ -309,6 +309,18 @@ TEST(Phases, RegressionTakesTwoCalls) {
             "b/read_S7 = _Send[edge_7_b/read ps:0>ps:0 client](b/read) @ps:0\n"
             "step = VariableV2 @ps:0\nstep_S8 = _Send[edge_8_step ps:0>ps:0 client](step) @ps:0");
   EXPECT_EQ(ps.phases[0].inputs.size(), 0u);
+  EXPECT_EQ(Describe(*c.parts.tasks[0].graph),
+            "_recv_x_0 = _Recv[x:0 worker:0>worker:0 client] @worker:0\n"
+            "w/read_S0 = _Recv[edge_0_w/read worker:0>worker:0] @worker:0\n"
+            "b/read_S1 = _Recv[edge_1_b/read worker:0>worker:0] @worker:0\n"
+            "z = Pack(_recv_x_0, w/read_S0, b/read_S1) @worker:0\n"
+            "grad_w = Identity(z) @worker:0\n"
+            "grad_b = Identity(z) @worker:0\n"
+            "grad_w_S2 = _Send[edge_2_grad_w worker:0>worker:0](grad_w) @worker:0\n"
+            "grad_b_S4 = _Send[edge_4_grad_b worker:0>worker:0](grad_b) @worker:0\n"
+            "_send_z_0 = _Send[z:0 worker:0>worker:0 client](z) @worker:0\n"
+            "step_S9 = _Recv[edge_9_step worker:0>worker:0] @worker:0\n"
+            "_send_step_0 = _Send[step:0 worker:0>worker:0 client](step_S9) @worker:0");
   EXPECT_EQ(ps.phases[0].outputs.size(), 3u);
   EXPECT_EQ(ps.phases[1].inputs.size(), 2u);
   EXPECT_EQ(ps.phases[1].outputs.size(), 0u);

@@ -1,7 +1,9 @@
 #include "graph/phases.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -214,28 +216,31 @@ class Cutter {
   // another vertex, and only gives nodes elsewhere more time: what fits stays fitting.
   void MergePhases() {
     std::vector<std::vector<int>> vertices = VerticesByTask();
-    std::vector<int> needed = LevelsThatWait();
     for (bool has_changed = true; has_changed;) {
       has_changed = false;
       for (const std::vector<int>& of_task : vertices) {
-        absl::flat_hash_map<int, std::vector<int>> by_level;
+        std::map<int, std::vector<int>> by_level;
         for (int vertex : of_task) by_level[level_[vertex]].push_back(vertex);
-        std::vector<int> levels;
-        for (const auto& entry : by_level) levels.push_back(entry.first);
-        std::sort(levels.begin(), levels.end());
-        for (size_t i = levels.size(); i-- > 1;) {
-          std::vector<int>& earlier = by_level[levels[i - 1]];
-          if (!std::all_of(earlier.begin(), earlier.end(), [&](int v) { return CanReturnAfter(v, levels[i], needed); })) continue;
-          for (int vertex : earlier) level_[vertex] = levels[i];
-          std::vector<int>& merged = by_level[levels[i]];
-          merged.insert(merged.end(), earlier.begin(), earlier.end());
-          by_level[levels[i - 1]] = std::move(merged);
-          levels[i - 1] = levels[i];
-          needed = LevelsThatWait();
-          has_changed = true;
-        }
+        if (by_level.size() > 1 && MergeLevels(by_level)) has_changed = true;
       }
     }
+  }
+
+  // The same for one task, from its last level down. A merge only raises what LevelsThatWait() says, so the old answer stays safe.
+  bool MergeLevels(const std::map<int, std::vector<int>>& by_level) {
+    bool has_changed = false;
+    std::vector<int> needed = LevelsThatWait();
+    int next_level = by_level.rbegin()->first;
+    for (auto entry = std::next(by_level.rbegin()); entry != by_level.rend(); ++entry) {
+      const auto& [level, of_level] = *entry;
+      if (!std::all_of(of_level.begin(), of_level.end(), [&](int vertex) { return CanReturnAfter(vertex, next_level, needed); })) {
+        next_level = level;
+        continue;
+      }
+      for (int vertex : of_level) level_[vertex] = next_level;
+      has_changed = true;
+    }
+    return has_changed;
   }
 
   void NumberPhases() {

@@ -12,7 +12,7 @@ int omp_get_max_threads(void);
 namespace tandem {
 namespace {
 
-constexpr double kSerialOperations = 4e6;  // about 40 µs of one core
+constexpr double kSerialOperations = 2e7;  // about 0.2 ms of one core
 
 std::atomic<int>& Threads() {
   static std::atomic<int> threads{std::max(1, omp_get_max_threads())};

@@ -33,6 +33,12 @@ Tensor MakeHandle(const Device& device, absl::string_view container, std::string
   return Tensor::Scalar(std::move(handle));
 }
 
+RefHandle::RefHandle(std::string container, std::string name, std::shared_ptr<Resource> resource)
+    : VariableStorage(name), resource_(std::move(resource)) {
+  MutexLock lock(&mu);
+  value = Tensor::Vector<std::string>(std::vector<std::string>{std::move(container), std::move(name)});
+}
+
 StatusOr<const ResourceHandle*> HandleInput(const KernelContext& ctx, int i) {
   const Tensor& input = ctx.input(i);
   if (input.dtype() != kResource || input.num_elements() < 1) {

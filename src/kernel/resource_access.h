@@ -12,6 +12,7 @@
 #include "core/status.h"
 #include "kernel/kernel.h"
 #include "kernel/resource.h"
+#include "kernel/variable.h"
 #include "tandem/tensor.h"
 
 namespace tandem {
@@ -52,6 +53,17 @@ std::string PrivateResourceName(absl::string_view node_name);
 // A scalar that names `resource` as living on `device`. An empty container stands for the device's default one.
 Tensor MakeHandle(const Device& device, absl::string_view container, std::string name, std::string type_name, std::shared_ptr<Resource> resource);
 
+// How ops from before handles name a resource: a reference to a string vector (container, name). It leads to the resource itself.
+class RefHandle : public VariableStorage {
+ public:
+  RefHandle(std::string container, std::string name, std::shared_ptr<Resource> resource);
+
+  const std::shared_ptr<Resource>& resource() const { return resource_; }
+
+ private:
+  const std::shared_ptr<Resource> resource_;
+};
+
 // The handle that input i holds. InvalidArgument if that is not one resource handle, or one of another device.
 StatusOr<const ResourceHandle*> HandleInput(const KernelContext& ctx, int i);
 
@@ -74,6 +86,17 @@ template <typename T>
 StatusOr<std::shared_ptr<T>> ResourceInput(const KernelContext& ctx, int i) {
   ASSIGN_OR_RETURN(const ResourceHandle* handle, HandleInput(ctx, i));
   return FindResource<T>(ctx, *handle);
+}
+
+// The T that input i leads to, be it a handle or a reference of the old kind.
+template <typename T>
+StatusOr<std::shared_ptr<T>> ResourceOrRefInput(const KernelContext& ctx, int i) {
+  if (!ctx.is_ref_input(i)) return ResourceInput<T>(ctx, i);
+  const auto* handle = dynamic_cast<const RefHandle*>(ctx.ref_input(i).get());
+  if (handle == nullptr) return InvalidArgument("input ", i, " is a reference to ", ctx.ref_input(i)->Describe(), ", not to ", T::kTypeName);
+  std::shared_ptr<T> cast = std::dynamic_pointer_cast<T>(handle->resource());
+  if (cast == nullptr) return InvalidArgument("input ", i, " leads to ", handle->resource()->Describe(), ", not to ", T::kTypeName);
+  return cast;
 }
 
 }  // namespace tandem

@@ -64,9 +64,14 @@ def type_text(dtype, shape):
     return '%s[%s]' % (dtype, ",".join(str(int(d)) for d in shape))
 
 
+def as_array(value):
+    """A single string stays what it is: NumPy's own type for strings drops zero bytes at the end."""
+    return np.array(value, object) if isinstance(value, bytes) else np.asarray(value)
+
+
 def values_text(value, dtype):
     """value: NumPy array as TensorFlow returns it; the fields of a Tensor after `type`."""
-    flat = np.asarray(value).reshape(-1)
+    flat = as_array(value).reshape(-1)
     if flat.size == 0:
         return ""
     if dtype == "string":
@@ -91,7 +96,7 @@ def dtype_name(dtype):
 
 
 def tensor_text(value, dtype):
-    value = np.asarray(value)
+    value = as_array(value)
     return "type: %s%s" % (quoted(type_text(dtype, value.shape)), values_text(value, dtype))
 
 

@@ -94,7 +94,7 @@ Status ConcatShape(ShapeContext& ctx, int axis_input, int first) {
       total = kUnknownSize;
       continue;
     }
-    total = total == kUnknownSize || part.dim(at) == kUnknownSize ? kUnknownSize : total + part.dim(at);
+    if (total == kUnknownSize || part.dim(at) == kUnknownSize || __builtin_add_overflow(total, part.dim(at), &total)) total = kUnknownSize;
     part.set_dim(at, kUnknownSize);
     ASSIGN_OR_RETURN(others, PartialShape::Merge(others, part));
   }

@@ -1,6 +1,6 @@
 // Gather and GatherV2: rows of a tensor, named by indices.
 #include <algorithm>
-#include <numeric>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -10,6 +10,7 @@
 #include "graph/op.h"
 #include "graph/shape_inference.h"
 #include "ops/array/arguments.h"
+#include "ops/array/nd_index.h"
 #include "ops/array/strided_copy.h"
 
 namespace tandem {
@@ -48,13 +49,6 @@ void GatherElements(const GatherSizes& sizes, const E* params, const Index* indi
       }
     }
   }
-}
-
-std::string IndexText(int64_t flat, const Shape& shape) {
-  Strides strides = RowMajorStrides(shape);
-  std::string text;
-  for (int i = 0; i < shape.rank(); ++i) absl::StrAppend(&text, i > 0 ? "," : "", flat / strides[i] % shape.dim(i));
-  return text;
 }
 
 template <typename Index>
@@ -149,51 +143,61 @@ Status GatherShape(ShapeContext& ctx) {
   return OkStatus();
 }
 
-// Adds up the rows that came from the same place. With the axis in front it is one segment sum.
+// sizes[begin:end] of a shape vector; numbers below zero count from the end, kEnd is the end.
+constexpr int64_t kEnd = std::numeric_limits<int32_t>::max();
+Output Sizes(GradientScope& g, Output sizes, int64_t begin, int64_t end) {
+  auto vector = [&](int64_t value) { return g.Const(Tensor(std::vector<int32_t>{static_cast<int32_t>(value)})); };
+  return g.Op("StridedSlice", {sizes, vector(begin), vector(end), vector(1)});
+}
+
+Output Joined(GradientScope& g, std::vector<Output> vectors) {
+  int count = static_cast<int>(vectors.size());
+  vectors.push_back(g.Scalar(0, kInt32));
+  return g.Op("ConcatV2", vectors, {{"N", count}});
+}
+
+// Along axis 0: adds up the rows that came from the same place.
+Output RowsGradient(GradientScope& g) {
+  Output shape = g.Op("Shape", {g.input(0)});
+  Output count = g.Op("ExpandDims", {g.Op("Size", {g.input(1)}), g.Scalar(0, kInt32)});
+  Output values = g.Op("Reshape", {g.grad(0), Joined(g, {count, Sizes(g, shape, 1, kEnd)})});
+  Output rows = g.Op("Squeeze", {Sizes(g, shape, 0, 1)});
+  return g.Op("UnsortedSegmentSum", {values, g.Op("Reshape", {g.input(1), g.Const(Tensor(std::vector<int32_t>{-1}))}), rows});
+}
+
+// Along any axis, with the sizes [batch, outer, rows, inner] of GatherSizes: with rows of all batches in front it is a sum of rows too.
+Output AxisGradient(GradientScope& g, int64_t axis, int64_t batch_dims) {
+  auto product = [&](Output sizes) { return g.Op("Prod", {sizes, g.Const(Tensor(std::vector<int32_t>{0}))}, {{"keep_dims", true}}); };
+  Output shape = g.Op("Shape", {g.input(0)}), indices_shape = g.Op("Shape", {g.input(1)});
+  Output batch = product(Sizes(g, shape, 0, batch_dims)), outer = product(Sizes(g, shape, batch_dims, axis));
+  Output rows = Sizes(g, shape, axis, axis == -1 ? kEnd : axis + 1), inner = product(Sizes(g, shape, axis == -1 ? kEnd : axis + 1, kEnd));
+  Output count = product(Sizes(g, indices_shape, batch_dims, kEnd));
+  Output swap = g.Const(Tensor(std::vector<int32_t>{0, 2, 1, 3}));
+  Output values = g.Op("Transpose", {g.Op("Reshape", {g.grad(0), Joined(g, {batch, outer, count, inner})}), swap});
+  values = g.Op("Reshape", {values, Joined(g, {g.Mul(batch, count), outer, inner})});
+  Output batch_numbers = g.Op("Range", {g.Scalar(0, kInt32), g.Op("Squeeze", {batch}), g.Scalar(1, kInt32)});
+  Output first_rows = g.Op("ExpandDims", {g.Mul(batch_numbers, rows), g.Scalar(1, kInt32)});
+  if (g.input(1).dtype() != kInt32) first_rows = g.Op("Cast", {first_rows}, {{"DstT", g.input(1).dtype()}});
+  Output ids = g.Add(g.Op("Reshape", {g.input(1), Joined(g, {batch, count})}), first_rows);
+  ids = g.Op("Reshape", {ids, g.Const(Tensor(std::vector<int32_t>{-1}))});
+  Output sum = g.Op("UnsortedSegmentSum", {values, ids, g.Op("Squeeze", {g.Mul(batch, rows)})});
+  sum = g.Op("Transpose", {g.Op("Reshape", {sum, Joined(g, {batch, rows, outer, inner})}), swap});
+  return g.Op("Reshape", {sum, shape});
+}
+
 Status GatherGradient(GradientScope& g) {
-  const Node& node = g.node();
-  bool has_axis = node.op_name() == "GatherV2";
-  int64_t axis = 0, batch = has_axis ? g.attrs().GetInt("batch_dims") : 0;
-  const PartialShape& params = g.input(0).shape();
-  const PartialShape& indices_shape = g.input(1).shape();
-  if (has_axis) {
+  int64_t axis = 0, batch_dims = 0;
+  if (g.node().op_name() == "GatherV2") {
     const Node* source = g.input(2).node;
-    if (source == nullptr || source->op_name() != "Const") return Unimplemented("the gradient of GatherV2 needs a constant axis");
+    if (source->op_name() != "Const") return Unimplemented("the gradient of GatherV2 needs a constant axis");
     ASSIGN_OR_RETURN(Tensor value, source->attrs().GetTensor("value"));
     ASSIGN_OR_RETURN(axis, ReadScalar(value, "axis"));
+    batch_dims = g.attrs().GetInt("batch_dims");
+    if (batch_dims < 0 && !g.input(1).shape().has_rank()) return Unimplemented("the gradient of GatherV2 with batch_dims ", batch_dims, " needs indices of known rank");
+    if (batch_dims < 0) batch_dims += g.input(1).shape().rank();
   }
-  if (axis < 0 || batch < 0 || axis > 0) {
-    if (!params.has_rank() || !indices_shape.has_rank()) return Unimplemented("the gradient of GatherV2 along axis ", axis, " needs inputs of known rank");
-    if (axis < 0) axis += params.rank();
-    if (batch < 0) batch += indices_shape.rank();
-  }
-  if (batch > 0) return Unimplemented("the gradient of GatherV2 with batch_dims is not supported");
-  Output minus_one = g.Const(Tensor(std::vector<int32_t>{-1}));
-  Output indices = g.Op("Reshape", {g.input(1), minus_one});
-  Output shape = g.Op("Shape", {g.input(0)});
-  auto slice_shape = [&](int64_t begin, int64_t end, bool is_to_end) {
-    return g.Op("StridedSlice", {shape, g.Const(Tensor(std::vector<int32_t>{static_cast<int32_t>(begin)})),
-                                 g.Const(Tensor(std::vector<int32_t>{static_cast<int32_t>(end)})), g.Const(Tensor(std::vector<int32_t>{1}))},
-                {{"end_mask", is_to_end ? 1 : 0}});
-  };
-  Output rows = g.Op("Reshape", {slice_shape(axis, axis + 1, false), g.Const(Tensor(std::vector<int32_t>{}))});
-  Output values_shape = g.Op("ConcatV2", {slice_shape(0, axis, false), minus_one, slice_shape(axis + 1, 0, true), g.Scalar(0, kInt32)}, {{"N", 3}});
-  // [-1] stands for all indices; a tensor with a zero among the other sizes has no gradient to speak of.
-  Output count = g.Op("Size", {g.input(1)});
-  values_shape = g.Op("ConcatV2", {slice_shape(0, axis, false), g.Op("Reshape", {count, minus_one}), slice_shape(axis + 1, 0, true), g.Scalar(0, kInt32)}, {{"N", 3}});
-  Output values = g.Op("Reshape", {g.grad(0), values_shape});
-  std::vector<int32_t> to_front, back;
-  if (axis > 0) {
-    to_front.resize(params.rank());
-    back.resize(params.rank());
-    for (int i = 0; i < params.rank(); ++i) to_front[i] = i == 0 ? static_cast<int32_t>(axis) : i <= axis ? i - 1 : i;
-    for (int i = 0; i < params.rank(); ++i) back[to_front[i]] = i;
-    values = g.Op("Transpose", {values, g.Const(Tensor(to_front))});
-  }
-  Output sum = g.Op("UnsortedSegmentSum", {values, indices, rows});
-  if (axis > 0) sum = g.Op("Transpose", {sum, g.Const(Tensor(back))});
   std::vector<Output> gradients(g.num_inputs());
-  gradients[0] = sum;
+  gradients[0] = axis == 0 ? RowsGradient(g) : AxisGradient(g, axis, batch_dims);
   return g.Return(gradients);
 }
 

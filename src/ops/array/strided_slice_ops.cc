@@ -95,6 +95,27 @@ Status StridedSliceGradGradient(GradientScope& g) {
   return g.Return({Output(), Output(), Output(), Output(), g.Op("StridedSlice", {g.grad(0), g.input(1), g.input(2), g.input(3)}, MaskAttrs(g))});
 }
 
+// `value` repeated so that it has `shape`; leading dimensions of size 1 may be too many.
+StatusOr<Tensor> BroadcastTo(const Tensor& value, const Shape& shape) {
+  if (value.shape() == shape || shape.num_elements() == 0) return value;
+  int surplus = value.shape().rank() - shape.rank();
+  Strides strides = RowMajorStrides(value.shape()), from(shape.rank(), 0);
+  bool fits = true;
+  for (int i = 0; i < value.shape().rank(); ++i) {
+    int64_t size = value.shape().dim(i);
+    if (i < surplus) {
+      fits = fits && size == 1;
+    } else {
+      fits = fits && (size == 1 || size == shape.dim(i - surplus));
+      from[i - surplus] = size == 1 ? 0 : strides[i];
+    }
+  }
+  if (!fits) return InvalidArgument("Cannot broadcast input shape ", value.shape().ToString(), " into final shape ", shape.ToString());
+  ASSIGN_OR_RETURN(Tensor wide, Tensor::Allocate(value.dtype(), shape));
+  StridedCopy(shape.dims(), value, 0, from, &wide, 0, RowMajorStrides(shape));
+  return wide;
+}
+
 // Writes into a slice of the variable in input 0, through a reference or a handle.
 struct StridedSliceAssign {
   explicit StridedSliceAssign(const Attrs& attrs) : masks(attrs) {}
@@ -105,13 +126,8 @@ struct StridedSliceAssign {
     RETURN_IF_ERROR(update.Open(ctx, {0}, value.dtype(), /*use_locking=*/true));
     Tensor& target = update.value(0);
     ASSIGN_OR_RETURN(SlicePlan plan, PlanSlice(target.shape(), ctx.input(1), ctx.input(2), ctx.input(3), masks));
-    bool is_scalar = value.shape() != plan.result && value.num_elements() == 1;
-    if (plan.result.num_elements() > 0 && value.shape() != plan.result && !is_scalar) {
-      return Unimplemented("Strided slice l-value shape ", plan.result.ToString(), " does not match r-value shape ", value.shape().ToString(),
-                           ". Automatic broadcasting not yet implemented.");
-    }
-    Strides from = is_scalar ? Strides(plan.sizes.size(), 0) : RowMajorStrides(Shape(plan.sizes));
-    StridedCopy(plan.sizes, value, 0, from, &target, plan.Offset(target.shape()), plan.ElementStrides(target.shape()));
+    ASSIGN_OR_RETURN(Tensor wide, BroadcastTo(value, plan.result));
+    StridedCopy(plan.sizes, wide, 0, RowMajorStrides(Shape(plan.sizes)), &target, plan.Offset(target.shape()), plan.ElementStrides(target.shape()));
     if (ctx.num_outputs() > 0) ctx.set_ref_output(0, update.variable(0));
     return OkStatus();
   }

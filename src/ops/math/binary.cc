@@ -44,7 +44,7 @@ class BinaryKernel : public Kernel {
       }
       return PlanBroadcast({&ctx.input(0).shape(), &ctx.input(1).shape()}).status();  // names the operands in order
     }
-    if (options_.check != nullptr && plan->output.num_elements() > 0) RETURN_IF_ERROR(options_.check(x, y));
+    if (options_.check != nullptr) RETURN_IF_ERROR(options_.check(x, y, plan->output));
     if (IsLowPrecision(x.dtype())) return RunWidened(ctx, *plan, x, y);
     ASSIGN_OR_RETURN(Tensor * out, ctx.ForwardOrAllocate({0, 1}, 0, plan->output));
     Compute(*plan, function_, x, y, out);

@@ -51,8 +51,8 @@ void RunBinaryLoop(const BinaryLoop& loop) {
 using BinaryFunction = void (*)(const BinaryLoop&);
 
 struct BinaryOptions {
-  Status (*check)(const Tensor& x, const Tensor& y) = nullptr;  // before computing a non-empty output
-  bool is_swapped = false;                                      // computes f(y, x)
+  Status (*check)(const Tensor& x, const Tensor& y, const Shape& out) = nullptr;  // before computing
+  bool is_swapped = false;                                                        // computes f(y, x)
   // With attr incompatible_shape_error = false: the scalar result for shapes that do not fit.
   std::optional<bool> result_if_incompatible;
 };

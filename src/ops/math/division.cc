@@ -70,7 +70,8 @@ struct QuotientNoNan {  // 0 where y is 0
   }
 };
 
-Status NoZeroDivisor(const Tensor& x, const Tensor& y) {
+Status NoZeroDivisor(const Tensor& x, const Tensor& y, const Shape& out) {
+  if (out.num_elements() == 0) return OkStatus();
   const size_t size = DataTypeSize(y.dtype());
   const char* bytes = static_cast<const char*>(y.raw_data());
   const int64_t count = y.num_elements();
@@ -102,13 +103,11 @@ Status RealDivGradient(GradientScope& g) { return QuotientGradient(g, "RealDiv")
 Status DivNoNanGradient(GradientScope& g) { return QuotientGradient(g, "DivNoNan"); }
 
 // x mod y = x − y·(x div y), and the quotient is constant almost everywhere.
-Status RemainderGradient(GradientScope& g, const char* divide) {
-  const Output dy = g.Mul(g.grad(0), g.Neg(g.Op(divide, {g.input(0), g.input(1)})));
+Status FloorModGradient(GradientScope& g) {
+  const Output dy = g.Mul(g.grad(0), g.Neg(g.Op("FloorDiv", {g.input(0), g.input(1)})));
   auto [x, y] = g.ReduceBroadcast(g.grad(0), dy, g.input(0), g.input(1));
   return g.Return({x, y});
 }
-Status FloorModGradient(GradientScope& g) { return RemainderGradient(g, "FloorDiv"); }
-Status TruncateModGradient(GradientScope& g) { return RemainderGradient(g, "TruncateDiv"); }
 
 const char kRemainderTypes[] = "T: {float, double, int32, int64, bfloat16, half}";
 
@@ -127,7 +126,7 @@ const OpRegistrar kOps[] = {
     BinaryOp("FloorDiv").Attr("T: ARITH").Cpu(BinaryKernelsForFloating<FloorQuotient>()).Cpu(IntegerKernels<FloorQuotient>()).NoGradient(),
     BinaryOp("DivNoNan").Attr("T: FC").Cpu(BinaryKernelsForFloatingAndComplex<QuotientNoNan>()).Gradient(DivNoNanGradient),
     BinaryOp("FloorMod").Attr("T: REAL").Cpu(BinaryKernelsForFloating<FloorRemainder>()).Cpu(IntegerKernels<FloorRemainder>()).Gradient(FloorModGradient),
-    RemainderOp<TruncatedRemainder>("TruncateMod").Gradient(TruncateModGradient),
+    RemainderOp<TruncatedRemainder>("TruncateMod"),
     RemainderOp<TruncatedRemainder>("Mod"),
 };
 

@@ -30,7 +30,6 @@ inline OpBuilder ReductionOp(const char* name) {
       .Shape(Reduction);
 }
 
-// The functors.
 struct AddUp {
   static constexpr bool kWraps = true;
   template <typename T>

@@ -121,7 +121,6 @@ struct IsFiniteOf {
 Status NegGradient(GradientScope& g) { return g.Return({g.Neg(g.grad(0))}); }
 Status AbsGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Sign", {g.input(0)}))}); }
 Status ZeroGradient(GradientScope& g) { return g.Return({g.Op("ZerosLike", {g.input(0)})}); }
-Status NoValueGradient(GradientScope& g) { return g.Return({Output()}); }
 Status SquareGradient(GradientScope& g) {
   return g.Return({g.Mul(g.grad(0), g.Mul(g.Scalar(2, g.input(0)), Conjugate(g, g.input(0))))});
 }
@@ -153,10 +152,10 @@ const OpRegistrar kOps[] = {
     UnaryOp("Rsqrt").Attr("T: FC").Cpu(UnaryKernelsForFloatingAndComplex<ReciprocalSquareRoot>()).Gradient(RsqrtGradient),
     UnaryOp("Reciprocal").Attr(kSigned).Cpu(UnaryKernelsForFloatingAndComplex<Inverse>()).Gradient(ReciprocalGradient),
     UnaryOp("Inv").Attr(kSigned).Cpu(UnaryKernelsForFloatingAndComplex<Inverse>()).Gradient(InvGradient),
-    UnaryOp("Floor").Attr("T: FLT").Cpu(UnaryKernelsForFloating<RoundedDown>()).Gradient(NoValueGradient),
-    UnaryOp("Ceil").Attr("T: FLT").Cpu(UnaryKernelsForFloating<RoundedUp>()).Gradient(NoValueGradient),
+    UnaryOp("Floor").Attr("T: FLT").Cpu(UnaryKernelsForFloating<RoundedDown>()).NoGradient(),
+    UnaryOp("Ceil").Attr("T: FLT").Cpu(UnaryKernelsForFloating<RoundedUp>()).NoGradient(),
     UnaryOp("Rint").Attr("T: FLT").Cpu(UnaryKernelsForFloating<RoundedToEven>()).Gradient(ZeroGradient),
-    UnaryOp("Round").Attr(kSigned).Cpu(UnaryKernels<RoundedToEven, float, double, int32_t, int16_t, int8_t, int64_t, BFloat16, Half>()).Gradient(NoValueGradient),
+    UnaryOp("Round").Attr(kSigned).Cpu(UnaryKernels<RoundedToEven, float, double, int32_t, int16_t, int8_t, int64_t, BFloat16, Half>()).NoGradient(),
     OpBuilder("Conj")
         .Input("input: T")
         .Output("output: T")
