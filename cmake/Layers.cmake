@@ -2,7 +2,7 @@ set(TANDEM_LAYER_OBJECTS tandem_proto)
 set(TANDEM_LIBS
   absl::status absl::statusor absl::strings absl::synchronization absl::flat_hash_map absl::inlined_vector absl::span absl::time absl::cord
   absl::random_random absl::hash absl::flat_hash_set
-  spdlog::spdlog protobuf::libprotobuf gRPC::grpc++ dnnl gomp nlohmann_json::nlohmann_json farmhash highwayhash snappy PNG::PNG Threads::Threads)
+  spdlog::spdlog protobuf::libprotobuf gRPC::grpc++ dnnl gomp nlohmann_json::nlohmann_json farmhash highwayhash re2 snappy PNG::PNG Threads::Threads)
 
 # Sources of a folder, and a test program of its *_test.cc that links only this library.
 function(tandem_layer folder)

@@ -1,0 +1,137 @@
+"""Strings, numbers as text, hashing, regular expressions, raw bytes."""
+import numpy as np
+
+from cases import arr, bf16, bools, c64, case, f16, f32, f64, i8, i32, i64, node, strs, u8, u32, u64
+
+BAD = "INVALID_ARGUMENT"
+WORDS = strs(b"", b"a", b"hello", b"Hello World", b"\xe6\x90\x8d\xe5\xa4\xb1", b"x" * 100, b"tab\there", b"x\xff\xfey")
+
+
+def text(value):
+    return arr(value, object)
+
+
+case("StringJoin", [[strs(b"a", b"b"), strs(b"x", b"y")]])
+case("StringJoin", [[text(b"dir"), strs(b"x", b"y"), text(b"c")]], separator="/", name="with_scalars")
+case("StringJoin", [[text(b"a"), text(b"b")]], name="scalars")
+case("StringJoin", [[strs(b"a", b"b"), strs(b"x")]], error=BAD, text="Input shapes do not match: [2] vs. [1]")
+ABC = strs(b"a", b"b", b"c", b"d", b"e", b"f", shape=(2, 3))
+case("ReduceJoin", [ABC, i32([0])])
+case("ReduceJoin", [ABC, arr(-1, np.int32)], separator=",", keep_dims=True, name="keep_dims")
+case("ReduceJoin", [ABC, i32([1, 0])], separator="-", name="columns_first")
+case("ReduceJoin", [ABC, i32([0, 1])], separator="-", name="rows_first")
+case("ReduceJoin", [ABC, i32([])], name="no_axis")
+case("ReduceJoin", [strs(shape=(0, 2)), i32([0])], name="nothing")
+case("ReduceJoin", [ABC, i32([2])], error="OUT_OF_RANGE")
+case("ReduceJoin", [ABC, i32([1, -1])], error=BAD)
+
+case("RegexReplace", [WORDS, text(b"l+"), text(b"L")])
+case("RegexReplace", [WORDS, text(b"(o)"), text(b"<\\1>")], replace_global=False, name="first_with_group")
+case("RegexReplace", [strs(b"abc"), text(b"b"), text(b"\\2")], name="unknown_group")
+case("RegexReplace", [strs(b"aaa", b""), text(b""), text(b"-")], name="empty_pattern")
+case("RegexReplace", [WORDS, text(b"("), text(b"y")], error=BAD, text="Invalid pattern: (, error: missing ): (")
+case("RegexReplace", [WORDS, strs(b"a"), text(b"y")], error=BAD)
+case("RegexFullMatch", [WORDS, text(b"[a-z]+")])
+case("RegexFullMatch", [WORDS, text(b"[")], error=BAD)
+case("StaticRegexReplace", [WORDS], pattern="[aeiou]", rewrite="")
+case("StaticRegexReplace", [WORDS], pattern="^(.)(.)", rewrite="\\2\\1", replace_global=False, name="swap")
+case("StaticRegexReplace", [WORDS], pattern="(", rewrite="", error=BAD)
+case("StaticRegexFullMatch", [strs(b"s3://a", b"/tmp/s3://a")], pattern="^s3://.*")
+case("StaticRegexFullMatch", [WORDS], pattern="(", error=BAD)
+
+case("StringToHashBucketFast", [WORDS], num_buckets=1000)
+case("StringToHashBucketFast", [WORDS], num_buckets=2**63 - 1, name="many_buckets")
+case("StringToHashBucketStrong", [WORDS], num_buckets=1000, key=[98765, 132])
+case("StringToHashBucketStrong", [WORDS], num_buckets=2**62, key=[-1, 7], name="many_buckets")
+case("StringToHashBucketStrong", [WORDS], num_buckets=10, key=[1], error=BAD)
+case("StringToHashBucket", [WORDS], num_buckets=2**63 - 1)
+
+FLOATS = arr([1.5, -0.1, 1e10, 1e-10, np.nan, np.inf, -np.inf, 1 / 3], np.float32)
+case("AsString", [FLOATS])
+case("AsString", [FLOATS.astype(np.float64)], precision=3, name="precision")
+case("AsString", [FLOATS], scientific=True, name="scientific")
+case("AsString", [FLOATS.astype(np.float64)], shortest=True, name="shortest")
+case("AsString", [FLOATS], width=9, precision=2, fill="0", name="padded")
+case("AsString", [FLOATS], fill="+", name="plus")
+case("AsString", [FLOATS], width=150, name="wide")
+for name, value in (("half", f16(2)), ("bfloat16", bf16(2)), ("int8", i8(2)), ("uint8", u8(2)), ("int64", i64([-2**63, 2**63 - 1])), ("uint32", u32([2**32 - 1])),
+                    ("uint64", u64([2**64 - 1])), ("bool", bools([True, False])), ("complex64", c64(2)), ("string", WORDS)):
+    case("AsString", [value], name=name)
+case("AsString", [i32([3, -4])], width=5, fill="0", name="int32_zeros")
+case("AsString", [i32([3, -4])], width=5, fill="-", name="int32_left")
+case("AsString", [strs(b"ab")], width=5, fill="-", name="string_left")
+case("AsString", [i32(1)], precision=2, error=BAD)
+case("AsString", [i32(1)], scientific=True, error=BAD)
+case("AsString", [f32(1)], scientific=True, shortest=True, error=BAD)
+case("AsString", [f32(1)], fill="ab", error=BAD)
+case("AsString", [f32(1)], fill="x", error=BAD)
+
+NUMBERS = strs(b"1", b" 1.5 ", b"+3", b"1e3", b"-inf", b"nan", b"-0", b".5", b"5.", b"1e400", b"1e-400", b"NAN", b"+Inf", b" ", b"\t7\n", b"0x1F", b"3.4028236e38", b"0.1")
+case("StringToNumber", [NUMBERS])
+case("StringToNumber", [NUMBERS], out_type="double", name="double")
+case("StringToNumber", [strs(b"1", b" -7 ", b"2147483647", b"-2147483648", b"010", b"-0")], out_type="int32", name="int32")
+case("StringToNumber", [strs(b"9223372036854775807", b"-9223372036854775808")], out_type="int64", name="int64")
+for i, bad in enumerate((b"", b"abc", b"1,5", b"1 2", b"113XX", b"1e", b"--1", b"0x", b"Infinity", b"0x1p3", b"1_0", b"+-1", b".", b"1.5.2")):
+    case("StringToNumber", [strs(b"1", bad)], error=BAD, text="StringToNumberOp could not correctly convert string: ", name="not_a_number_%d" % i)
+for i, bad in enumerate((b"", b"1.0", b"+5", b"2147483648", b"0x10", b"- 7", b" ", b"1e3")):
+    case("StringToNumber", [strs(bad)], out_type="int32", error=BAD, name="not_an_int32_%d" % i)
+
+case("StringLength", [WORDS])
+case("StringLength", [WORDS], unit="UTF8_CHAR", name="utf8")
+case("StringStrip", [strs(b" \t\na b\r\v\f ", b"\xc2\xa0x", b"\0 x\0", b"  ")])
+CASES = strs(b"aB1", b"\xc3\x89\xc3\xa9", b"\xd0\x96\xd0\xb6 \xce\xa3", b"stra\xc3\x9fe", b"x\xff")
+case("StringLower", [CASES])
+case("StringUpper", [CASES])
+case("StringLower", [CASES], encoding="utf-8", name="utf8")
+case("StringUpper", [CASES], encoding="utf-8", name="utf8")
+case("StringLower", [CASES], encoding="latin-1", error=BAD)
+case("Substr", [strs(b"hello", b"abc", b"xyzzy"), arr(1, np.int32), arr(2, np.int32)])
+case("Substr", [strs(b"hello", b"abc", b"xyzzy"), i32([0, 1, -2]), i32([1, 1, 9])], name="each_its_own")
+case("Substr", [strs(b"hello", b"abc"), arr([[1], [0]], np.int64), arr([[1], [2]], np.int64)], name="broadcast")
+case("Substr", [text(b"hello"), i32([0, 5, -5]), i32([-1, 1, 2])], name="edges")
+UTF8 = b"\xe6\x90\x8d\xe5\xa4\xb1a"
+case("Substr", [text(UTF8), i32([0, 1, -1, -3, 3]), i32([1, 2, 1, 2, 1])], unit="UTF8_CHAR", name="utf8")
+case("Substr", [strs(b"\xffab", b"\xe6a", b"\xe6a"), i32([0, 0, 1]), i32([1, 1, 1])], unit="UTF8_CHAR", name="broken_utf8")
+case("Substr", [strs(b"hello", b"a"), arr(3, np.int32), arr(1, np.int32)], error=BAD, text="pos 3 out of range for string b'a' at index 1")
+case("Substr", [text(UTF8), i32([4]), i32([1])], unit="UTF8_CHAR", error=BAD)
+case("Substr", [strs(b"hello", b"abc"), i32([1]), i32([1, 2])], error=BAD)
+case("Substr", [strs(b"hello", b"abc"), i32([1, 2, 3]), i32([1, 2, 3])], error=BAD)
+
+LINES = strs(b"a b  c", b"", b"x,y z ", b" ")
+case("StringSplit", [LINES, text(b" ")])
+case("StringSplit", [LINES, text(b" ,")], skip_empty=False, name="keep_empty")
+case("StringSplit", [LINES, text(b"")], name="bytes")
+case("StringSplit", [strs(), text(b" ")], name="nothing")
+case("StringSplit", [LINES, strs(b"a", b"b")], error=BAD)
+case("StringSplit", [text(b"a"), text(b" ")], error=BAD)
+case("StringSplitV2", [LINES, text(b"")])
+case("StringSplitV2", [LINES, text(b" ")], name="separator")
+case("StringSplitV2", [strs(b"aXYbXYXYc", b"XY", b"", b"XYXY"), text(b"XY")], maxsplit=1, name="one_split")
+case("StringSplitV2", [strs(b"a b  c  d ", b" a  b c"), text(b"")], maxsplit=1, name="one_whitespace_split")
+case("StringSplitV2", [text(b"a"), text(b" ")], error=BAD)
+
+case("EncodeBase64", [strs(b"", b"a", b"ab", b"abc", b"\xff\xfe\xfd\xfc")])
+case("EncodeBase64", [strs(b"", b"a", b"ab", b"abc", b"\xff\xfe\xfd\xfc")], pad=True, name="padded")
+case("DecodeBase64", [strs(b"", b"YQ", b"YQ==", b"YWI", b"YWI=", b"YWJj", b"_-_-", b"YR")])
+for i, bad in enumerate((b"+/+/", b"YQ=", b"****", b"Y", b"YQ===", b"YW=j", b"====", b"YWJjY")):
+    case("DecodeBase64", [strs(bad)], error=BAD, name="rubbish_%d" % i)
+
+BYTES = strs(b"\x01\x02\x03\x04\x05\x06\x07\x08", b"\x08\x07\x06\x05\x04\x03\x02\x01")
+for dtype in ("float", "double", "int16", "uint8", "int64", "half", "complex64"):
+    case("DecodeRaw", [BYTES], out_type=dtype, name=dtype)
+    case("DecodeRaw", [BYTES], out_type=dtype, little_endian=False, name=dtype + "_big_endian")
+case("DecodeRaw", [strs()], out_type="int16", name="nothing")
+case("DecodeRaw", [strs(b"", b"")], out_type="int16", name="empty")
+case("DecodeRaw", [strs(b"12345")], out_type="float", error=BAD)
+case("DecodeRaw", [strs(b"1234", b"12")], out_type="int16", error=BAD)
+case("DecodePaddedRaw", [strs(b"12345", b"12"), 4], out_type="int16")
+case("DecodePaddedRaw", [strs(b"12345", b"12"), 2], out_type="int16", little_endian=False, name="big_endian")
+case("DecodePaddedRaw", [strs(b"1234"), 3], out_type="int16", error=BAD)
+case("DecodePaddedRaw", [strs(b"1234"), 0], out_type="int16", error=BAD)
+case("SerializeTensor", [arr([[1.5, -2]], np.float32)])
+case("SerializeTensor", [strs(b"a", b"bc", shape=(1, 2))], name="string")
+case("SerializeTensor", [arr(True)], name="scalar")
+case("ParseTensor", [node("SerializeTensor", arr([[1.5, -2]], np.float32))], out_type="float")
+case("ParseTensor", [node("SerializeTensor", WORDS)], out_type="string", name="string")
+case("ParseTensor", [node("SerializeTensor", i32(2))], out_type="float", error=BAD, text="Type mismatch between parsed tensor (int32) and dtype (float)")
+case("ParseTensor", [text(b"\xff\xff\xff")], out_type="float", error=BAD)
