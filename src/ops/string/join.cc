@@ -51,7 +51,7 @@ Status StringJoinShape(ShapeContext& ctx) {
   return OkStatus();
 }
 
-// Elements are joined in the order in which the axes are named: the last one varies fastest.
+// Elements are joined in the order in which the axes are named: the first one varies fastest.
 struct ReduceJoin {
   explicit ReduceJoin(const Attrs& attrs) : keep_dims(attrs.GetBool("keep_dims")), separator(attrs.GetString("separator")) {}
 
@@ -66,7 +66,7 @@ struct ReduceJoin {
       int at = axis < 0 ? axis + rank : axis;
       if (is_reduced[at]) return InvalidArgument("Duplicate reduction dimension ", axis);
       is_reduced[at] = true;
-      axes.push_back(at);
+      axes.insert(axes.begin(), at);
     }
     std::vector<int64_t> strides(rank);
     int64_t stride = 1;

@@ -83,12 +83,13 @@ struct StringCase {
   bool is_upper, is_utf8;
 };
 
-// Characters [pos, pos + length) of `text`, in bytes or UTF-8; a negative pos counts from the end. False if pos is out of range.
+// Characters [pos, pos + length) of `text`, in bytes or UTF-8; a negative pos counts from the end, a negative length of bytes has no end. False if pos is out of range.
 bool Cut(absl::string_view text, int64_t pos, int64_t length, bool is_utf8, absl::string_view* cut) {
   int64_t size = is_utf8 ? CountCharacters(text) : static_cast<int64_t>(text.size());
   if (pos < 0) pos += size;
   if (pos < 0 || pos > size) return false;
-  int64_t end = std::max<int64_t>(length, 0) > size - pos ? size : pos + std::max<int64_t>(length, 0);
+  if (is_utf8) length = std::max<int64_t>(length, 0);
+  int64_t end = length < 0 || length > size - pos ? size : pos + length;
   auto byte_of = [&](int64_t character) {
     if (!is_utf8) return static_cast<size_t>(character);
     if (character == 0) return size_t{0};
