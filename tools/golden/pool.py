@@ -1,7 +1,7 @@
 """Pooling, normalisation, morphology. TensorFlow's CPU kernels of pooling know channels-last only."""
 import numpy as np
 
-from cases import arr, bf16, case, f16, f32, f64, i8, i32, i64, u8
+from cases import arr, bf16, case, f16, f32, f64, i8, i32, i64, node, u8
 
 ONE = [1, 1, 1, 1]
 WINDOWS = [("valid", dict(ksize=[1, 2, 3, 1], strides=[1, 1, 1, 1], padding="VALID")), ("same", dict(ksize=[1, 3, 2, 1], strides=[1, 2, 2, 1], padding="SAME")),
@@ -14,7 +14,9 @@ for name, attrs in WINDOWS:
     case("AvgPoolGrad", [i32([2, 5, 6, 3]), f32(*OUT[name])], grad=True, name=name, **attrs)
     extra, rest = V2(attrs)
     case("MaxPoolV2", [f32(2, 5, 6, 3)] + extra, grad=True, name=name, **rest)
-    case("MaxPoolGrad", [f32(2, 5, 6, 3), f32(*OUT[name]), f32(*OUT[name])], grad=True, name=name, **attrs)
+    image = f32(2, 5, 6, 3)
+    case("MaxPoolGrad", [image, node("MaxPool", image, **attrs), f32(*OUT[name])], grad=True, name=name, **attrs)
+    case("MaxPoolGradGrad", [image, node("MaxPool", image, **attrs), f32(2, 5, 6, 3)], grad=True, name=name, **attrs)
     case("MaxPoolGradV2", [f32(2, 5, 6, 3), f32(*OUT[name]), f32(*OUT[name])] + extra, name=name, **rest)
     case("MaxPoolWithArgmax", [f32(2, 5, 6, 3)], name=name, **attrs)
     case("MaxPoolWithArgmax", [f32(2, 5, 6, 3)], include_batch_in_index=True, Targmax="int32", name=name + "_batch", **attrs)
