@@ -138,6 +138,7 @@ for op in ("Sum", "Mean"):
     case(op, [f32(3, 2), i64([0])], name="int64_axis")
     case(op, [f32(0, 3), i32([0])], name="of_nothing")
     case(op, [f32(0, 3), i32([1])], name="to_nothing")
+    case(op, [f32(3, 0), i32([0])], name="columns_to_nothing")
     case(op, [f32(201, 3, lo=0), i32([0])], name="narrow_columns")
     case(op, [f32(140, 33, lo=0), i32([0])], name="wide_columns")
     case(op, [f32(2, 1101, lo=0), i32([1])], name="long_rows")

@@ -26,8 +26,8 @@ struct AddN {
     const int count = ctx.num_inputs();
     for (int i = 1; i < count; ++i) {
       if (ctx.input(i).shape() != first.shape()) {
-        return InvalidArgument("Inputs to operation ", ctx.node_name(), " of type AddN must have the same size and shape.  Input 0: ",
-                               first.shape().ToString(), " != input ", i, ": ", ctx.input(i).shape().ToString());
+        return InvalidArgument("Inputs to operation ", ctx.node_name(), " of type AddN must have the same size and shape.  Input 0: ", first.shape().ToString(),
+                               " != input ", i, ": ", ctx.input(i).shape().ToString());
       }
     }
     if (count == 1) {

@@ -110,7 +110,8 @@ Status MinimumGradient(GradientScope& g) { return ChoiceGradient(g, "LessEqual")
 const OpRegistrar kOps[] = {
     BinaryOp("Add")
         .Attr("T: {float, double, int32, uint8, int16, int8, string, complex64, int64, bfloat16, complex128, half}")
-        .Cpu(BinaryKernels<Plus, float, double, int32_t, uint8_t, int16_t, int8_t, std::string, std::complex<float>, int64_t, BFloat16, std::complex<double>, Half>())
+        .Cpu(BinaryKernels<Plus, float, double, int32_t, uint8_t, int16_t, int8_t, std::string, std::complex<float>, int64_t, BFloat16, std::complex<double>,
+                           Half>())
         .Gradient(AddGradient),
     BinaryOp("AddV2").Attr("T: ARITH").Commutative().Aggregate().Cpu(BinaryKernelsForArithmetic<Plus>()).Gradient(AddGradient),
     BinaryOp("Sub").Attr("T: ARITH").Cpu(BinaryKernelsForArithmetic<Minus>()).Gradient(SubGradient),

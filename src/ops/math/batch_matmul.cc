@@ -117,9 +117,7 @@ Output SumToBatch(GradientScope& g, const Output& gradient, const Output& operan
   }
   const auto vector = [&](int32_t value) { return g.Const(Tensor::Vector<int32_t>(std::vector<int32_t>{value})); };
   const Output shape = g.ShapeOf(operand);
-  const auto batch = [&](const Output& whole) {
-    return g.Op("StridedSlice", {whole, vector(0), vector(-2), vector(1)}, {{"begin_mask", 1}});
-  };
+  const auto batch = [&](const Output& whole) { return g.Op("StridedSlice", {whole, vector(0), vector(-2), vector(1)}, {{"begin_mask", 1}}); };
   const std::vector<Output> axes = g.OpList("BroadcastGradientArgs", {batch(shape), batch(g.ShapeOf(g.output(0)))});
   if (axes.size() != 2) return Output();
   return g.Op("Reshape", {g.Op("Sum", {gradient, axes[0]}), shape});

@@ -48,14 +48,7 @@ Status BitcastShape(ShapeContext& ctx) {
   return OkStatus();
 }
 
-DEFINE_OP("Bitcast")
-    .Input("input: T")
-    .Output("output: type")
-    .Attr("T: NUM")
-    .Attr("type: NUM")
-    .Shape(BitcastShape)
-    .Cpu(AnyType<Bitcast>())
-    .NoGradient();
+DEFINE_OP("Bitcast").Input("input: T").Output("output: type").Attr("T: NUM").Attr("type: NUM").Shape(BitcastShape).Cpu(AnyType<Bitcast>()).NoGradient();
 
 }  // namespace
 }  // namespace tandem

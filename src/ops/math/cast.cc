@@ -37,47 +37,81 @@ using ConvertFunction = void (*)(const void* from, void* to, int64_t count);
 template <typename From>
 ConvertFunction ConverterFrom(DataType to) {
   switch (to) {
-    case kBool: return Convert<From, bool>;
-    case kFloat: return Convert<From, float>;
-    case kDouble: return Convert<From, double>;
-    default: break;
+    case kBool:
+      return Convert<From, bool>;
+    case kFloat:
+      return Convert<From, float>;
+    case kDouble:
+      return Convert<From, double>;
+    default:
+      break;
   }
   if constexpr (std::is_floating_point_v<From>) {
     switch (to) {
-      case kInt8: return Convert<From, int8_t>;
-      case kInt16: return Convert<From, int16_t>;
-      case kInt32: return Convert<From, int32_t>;
-      case kInt64: return Convert<From, int64_t>;
-      case kUint8: return Convert<From, uint8_t>;
-      case kUint16: return Convert<From, uint16_t>;
-      case kUint32: return Convert<From, uint32_t>;
-      case kUint64: return Convert<From, uint64_t>;
-      default: return nullptr;
+      case kInt8:
+        return Convert<From, int8_t>;
+      case kInt16:
+        return Convert<From, int16_t>;
+      case kInt32:
+        return Convert<From, int32_t>;
+      case kInt64:
+        return Convert<From, int64_t>;
+      case kUint8:
+        return Convert<From, uint8_t>;
+      case kUint16:
+        return Convert<From, uint16_t>;
+      case kUint32:
+        return Convert<From, uint32_t>;
+      case kUint64:
+        return Convert<From, uint64_t>;
+      default:
+        return nullptr;
     }
   } else {  // between integers only the width of the result matters
     switch (to) {
-      case kInt8: case kUint8: return Convert<From, uint8_t>;
-      case kInt16: case kUint16: return Convert<From, uint16_t>;
-      case kInt32: case kUint32: return Convert<From, uint32_t>;
-      case kInt64: case kUint64: return Convert<From, uint64_t>;
-      default: return nullptr;
+      case kInt8:
+      case kUint8:
+        return Convert<From, uint8_t>;
+      case kInt16:
+      case kUint16:
+        return Convert<From, uint16_t>;
+      case kInt32:
+      case kUint32:
+        return Convert<From, uint32_t>;
+      case kInt64:
+      case kUint64:
+        return Convert<From, uint64_t>;
+      default:
+        return nullptr;
     }
   }
 }
 
 ConvertFunction FindConverter(DataType from, DataType to) {
   switch (from) {
-    case kFloat: return ConverterFrom<float>(to);
-    case kDouble: return ConverterFrom<double>(to);
-    case kInt8: return ConverterFrom<int8_t>(to);
-    case kInt16: return ConverterFrom<int16_t>(to);
-    case kInt32: return ConverterFrom<int32_t>(to);
-    case kInt64: return ConverterFrom<int64_t>(to);
-    case kBool: case kUint8: return ConverterFrom<uint8_t>(to);
-    case kUint16: return ConverterFrom<uint16_t>(to);
-    case kUint32: return ConverterFrom<uint32_t>(to);
-    case kUint64: return ConverterFrom<uint64_t>(to);
-    default: return nullptr;
+    case kFloat:
+      return ConverterFrom<float>(to);
+    case kDouble:
+      return ConverterFrom<double>(to);
+    case kInt8:
+      return ConverterFrom<int8_t>(to);
+    case kInt16:
+      return ConverterFrom<int16_t>(to);
+    case kInt32:
+      return ConverterFrom<int32_t>(to);
+    case kInt64:
+      return ConverterFrom<int64_t>(to);
+    case kBool:
+    case kUint8:
+      return ConverterFrom<uint8_t>(to);
+    case kUint16:
+      return ConverterFrom<uint16_t>(to);
+    case kUint32:
+      return ConverterFrom<uint32_t>(to);
+    case kUint64:
+      return ConverterFrom<uint64_t>(to);
+    default:
+      return nullptr;
   }
 }
 
@@ -86,9 +120,14 @@ ConvertFunction FindConverter(DataType from, DataType to) {
 // The type of a number that stands for `type` on its way; `type` itself where there is a direct loop.
 DataType Stand(DataType type) {
   switch (type) {
-    case kHalf: case kBfloat16: case kComplex64: return kFloat;
-    case kComplex128: return kDouble;
-    default: return type;
+    case kHalf:
+    case kBfloat16:
+    case kComplex64:
+      return kFloat;
+    case kComplex128:
+      return kDouble;
+    default:
+      return type;
   }
 }
 
@@ -114,11 +153,18 @@ void FromStand(const void* from, DataType to_type, void* to, int64_t count) {
 
 int MantissaBits(DataType type) {
   switch (type) {
-    case kBfloat16: return 7;
-    case kHalf: return 10;
-    case kFloat: case kComplex64: return 23;
-    case kDouble: case kComplex128: return 52;
-    default: return 0;
+    case kBfloat16:
+      return 7;
+    case kHalf:
+      return 10;
+    case kFloat:
+    case kComplex64:
+      return 23;
+    case kDouble:
+    case kComplex128:
+      return 52;
+    default:
+      return 0;
   }
 }
 

@@ -13,8 +13,8 @@ struct ClipByValue {
     Tensor t = ctx.input(0), low = ctx.input(1), high = ctx.input(2);
     for (const Tensor* bound : {&low, &high}) {
       if (!bound->shape().is_scalar() && bound->shape() != t.shape()) {
-        return InvalidArgument("clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: ",
-                               t.shape().ToString(), "clip_value_min shape: ", low.shape().ToString(), "clip_value_max shape: ", high.shape().ToString());
+        return InvalidArgument("clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. input shape: ", t.shape().ToString(),
+                               "clip_value_min shape: ", low.shape().ToString(), "clip_value_max shape: ", high.shape().ToString());
       }
     }
     if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) {

@@ -45,9 +45,7 @@ struct Not {
   bool operator()(bool x) const { return !x; }
 };
 
-OpBuilder ComparisonOp(const char* name) {
-  return OpBuilder(name).Input("x: T").Input("y: T").Output("z: bool").Attr("T: REAL").Shape(Broadcast).NoGradient();
-}
+OpBuilder ComparisonOp(const char* name) { return OpBuilder(name).Input("x: T").Input("y: T").Output("z: bool").Attr("T: REAL").Shape(Broadcast).NoGradient(); }
 
 // Without an error for shapes that do not fit, the result may also be a scalar; then only known, fitting shapes tell anything.
 Status EqualityShape(ShapeContext& ctx) {

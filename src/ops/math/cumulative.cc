@@ -91,9 +91,7 @@ Output ReversedCumsum(GradientScope& g, const Output& x) {
 Status CumsumGradient(GradientScope& g) { return g.Return({ReversedCumsum(g, g.grad(0)), Output()}); }
 
 // x_i is a factor of every product from its place on; those products, divided by x_i. 0 where x_i is 0, as in TensorFlow.
-Status CumprodGradient(GradientScope& g) {
-  return g.Return({g.Op("DivNoNan", {ReversedCumsum(g, g.Mul(g.output(0), g.grad(0))), g.input(0)}), Output()});
-}
+Status CumprodGradient(GradientScope& g) { return g.Return({g.Op("DivNoNan", {ReversedCumsum(g, g.Mul(g.output(0), g.grad(0))), g.input(0)}), Output()}); }
 
 OpBuilder CumulativeOp(const char* name) {
   return OpBuilder(name)

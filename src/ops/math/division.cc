@@ -113,10 +113,7 @@ const char kRemainderTypes[] = "T: {float, double, int32, int64, bfloat16, half}
 
 template <typename F>
 OpBuilder RemainderOp(const char* name) {
-  return BinaryOp(name)
-      .Attr(kRemainderTypes)
-      .Cpu(BinaryKernelsForFloating<F>())
-      .Cpu(BinaryKernels<F, int32_t, int64_t>({.check = NoZeroDivisor}));
+  return BinaryOp(name).Attr(kRemainderTypes).Cpu(BinaryKernelsForFloating<F>()).Cpu(BinaryKernels<F, int32_t, int64_t>({.check = NoZeroDivisor}));
 }
 
 const OpRegistrar kOps[] = {

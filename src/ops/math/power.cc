@@ -65,11 +65,20 @@ Status NoNegativeExponent(const Tensor& x, const Tensor& y, const Shape& out) {
   if (out.num_elements() == 0) return OkStatus();
   bool found = false;
   switch (y.dtype()) {
-    case kInt8: found = HasNegative<int8_t>(y); break;
-    case kInt16: found = HasNegative<int16_t>(y); break;
-    case kInt32: found = HasNegative<int32_t>(y); break;
-    case kInt64: found = HasNegative<int64_t>(y); break;
-    default: break;
+    case kInt8:
+      found = HasNegative<int8_t>(y);
+      break;
+    case kInt16:
+      found = HasNegative<int16_t>(y);
+      break;
+    case kInt32:
+      found = HasNegative<int32_t>(y);
+      break;
+    case kInt64:
+      found = HasNegative<int64_t>(y);
+      break;
+    default:
+      break;
   }
   return found ? InvalidArgument("Integers to negative integer powers are not allowed") : OkStatus();
 }
@@ -87,9 +96,7 @@ Status PowGradient(GradientScope& g) {
 }
 
 // 1 where x is not 0.
-Output IsNotZero(GradientScope& g) {
-  return g.Op("Cast", {g.Op("NotEqual", {g.input(0), g.Scalar(0, g.input(0))})}, {{"DstT", g.input(0).dtype()}});
-}
+Output IsNotZero(GradientScope& g) { return g.Op("Cast", {g.Op("NotEqual", {g.input(0), g.Scalar(0, g.input(0))})}, {{"DstT", g.input(0).dtype()}}); }
 
 Status ReturnScaled(GradientScope& g, const Output& slope_x, const Output& slope_y) {
   auto [dx, dy] = g.ReduceBroadcast(g.Mul(slope_x, g.grad(0)), g.Mul(slope_y, g.grad(0)), g.input(0), g.input(1));
@@ -98,9 +105,7 @@ Status ReturnScaled(GradientScope& g, const Output& slope_x, const Output& slope
 Status XdivyGradient(GradientScope& g) {
   return ReturnScaled(g, g.Op("Xdivy", {IsNotZero(g), g.input(1)}), g.Op("Xdivy", {g.Neg(g.input(0)), g.Op("Square", {g.input(1)})}));
 }
-Status XlogyGradient(GradientScope& g) {
-  return ReturnScaled(g, g.Op("Xlogy", {IsNotZero(g), g.input(1)}), g.Op("Xdivy", {g.input(0), g.input(1)}));
-}
+Status XlogyGradient(GradientScope& g) { return ReturnScaled(g, g.Op("Xlogy", {IsNotZero(g), g.input(1)}), g.Op("Xdivy", {g.input(0), g.input(1)})); }
 Status Xlog1pyGradient(GradientScope& g) {
   return ReturnScaled(g, g.Op("Xlog1py", {IsNotZero(g), g.input(1)}), g.Op("Xdivy", {g.input(0), g.Add(g.input(1), g.Scalar(1, g.input(1)))}));
 }

@@ -64,9 +64,7 @@ Output WithReducedAxes(GradientScope& g, const Output& reduced) {
   return expanded;
 }
 
-Status SumGradient(GradientScope& g) {
-  return g.Return({g.Op("BroadcastTo", {WithReducedAxes(g, g.grad(0)), g.ShapeOf(g.input(0))}), Output()});
-}
+Status SumGradient(GradientScope& g) { return g.Return({g.Op("BroadcastTo", {WithReducedAxes(g, g.grad(0)), g.ShapeOf(g.input(0))}), Output()}); }
 
 Status MeanGradient(GradientScope& g) {
   const Output scaled = g.RealDiv(g.grad(0), ReducedCount(g));

@@ -83,6 +83,7 @@ template <typename F, typename T>
 void RunReduceLoop(const ReduceLoop& loop) {
   const T* x = static_cast<const T*>(loop.x);
   T* out = static_cast<T*>(loop.out);
+  if (loop.inner == 0) return;
   if (loop.count == 0) {
     std::fill_n(out, loop.outer * loop.inner, F::template Identity<T>());
     return;

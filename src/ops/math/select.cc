@@ -45,12 +45,18 @@ SelectFunction FindSelect(DataType type) {
   if (type == kString) return SelectRow<std::string>;
   if (type == kResource) return SelectRow<ResourceHandle>;
   switch (DataTypeSize(type)) {
-    case 1: return SelectRow<uint8_t>;
-    case 2: return SelectRow<uint16_t>;
-    case 4: return SelectRow<uint32_t>;
-    case 8: return SelectRow<uint64_t>;
-    case 16: return SelectRow<Bytes16>;
-    default: return nullptr;
+    case 1:
+      return SelectRow<uint8_t>;
+    case 2:
+      return SelectRow<uint16_t>;
+    case 4:
+      return SelectRow<uint32_t>;
+    case 8:
+      return SelectRow<uint64_t>;
+    case 16:
+      return SelectRow<Bytes16>;
+    default:
+      return nullptr;
   }
 }
 

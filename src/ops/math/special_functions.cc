@@ -74,9 +74,7 @@ Output ErfSlope(GradientScope& g, double sign) {
 Status ErfGradient(GradientScope& g) { return g.Return({ErfSlope(g, 1)}); }
 Status ErfcGradient(GradientScope& g) { return g.Return({ErfSlope(g, -1)}); }
 Status LgammaGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Digamma", {g.input(0)}))}); }
-Status DigammaGradient(GradientScope& g) {
-  return g.Return({g.Mul(g.grad(0), g.Op("Polygamma", {g.Scalar(1, g.input(0)), g.input(0)}))});
-}
+Status DigammaGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Polygamma", {g.Scalar(1, g.input(0)), g.input(0)}))}); }
 
 const OpRegistrar kOps[] = {
     UnaryOp("Erf").Attr("T: FLT").Cpu(ErfKernels()).Gradient(ErfGradient),

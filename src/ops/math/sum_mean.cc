@@ -53,8 +53,8 @@ KernelSet IntegerMeanKernels() {
 const OpRegistrar kOps[] = {
     ReductionOp("Sum")
         .Attr("T: NUM")
-        .Cpu(ReductionKernels<AddUp, float, double, int32_t, uint8_t, int16_t, int8_t, int64_t, BFloat16, uint16_t, Half, uint32_t, uint64_t, std::complex<float>,
-                              std::complex<double>>())
+        .Cpu(ReductionKernels<AddUp, float, double, int32_t, uint8_t, int16_t, int8_t, int64_t, BFloat16, uint16_t, Half, uint32_t, uint64_t,
+                              std::complex<float>, std::complex<double>>())
         .Gradient(SumGradient),
     ReductionOp("Mean")
         .Attr("T: NUM")

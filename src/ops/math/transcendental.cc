@@ -28,12 +28,12 @@ KernelSet ArrayKernels() {
 }
 
 // Name, the Eigen array's method, and the function of a complex number.
-#define TANDEM_ARRAY_FUNCTION(Name, method)             \
-  struct Name {                                         \
-    template <typename A>                               \
+#define TANDEM_ARRAY_FUNCTION(Name, method)               \
+  struct Name {                                           \
+    template <typename A>                                 \
     auto operator()(const Eigen::ArrayBase<A>& x) const { \
-      return x.method();                                \
-    }                                                   \
+      return x.method();                                  \
+    }                                                     \
   }
 TANDEM_ARRAY_FUNCTION(ExpArray, exp);
 TANDEM_ARRAY_FUNCTION(Expm1Array, expm1);
@@ -46,12 +46,12 @@ TANDEM_ARRAY_FUNCTION(TanhArray, tanh);
 TANDEM_ARRAY_FUNCTION(SigmoidArray, logistic);
 #undef TANDEM_ARRAY_FUNCTION
 
-#define TANDEM_COMPLEX_FUNCTION(Name, expression)             \
-  struct Name {                                               \
-    template <typename T>                                     \
+#define TANDEM_COMPLEX_FUNCTION(Name, expression)                \
+  struct Name {                                                  \
+    template <typename T>                                        \
     std::complex<T> operator()(const std::complex<T>& x) const { \
-      return expression;                                      \
-    }                                                         \
+      return expression;                                         \
+    }                                                            \
   }
 TANDEM_COMPLEX_FUNCTION(ComplexExp, std::exp(x));
 TANDEM_COMPLEX_FUNCTION(ComplexLog, std::log(x));
@@ -86,14 +86,10 @@ KernelSet ComplexKernels() {
 Status ExpGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), Conjugate(g, g.output(0)))}); }
 Status Expm1Gradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Exp", {Conjugate(g, g.input(0))}))}); }
 Status LogGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Reciprocal", {Conjugate(g, g.input(0))}))}); }
-Status Log1pGradient(GradientScope& g) {
-  return g.Return({g.Mul(g.grad(0), g.Op("Reciprocal", {g.Add(g.Scalar(1, g.input(0)), Conjugate(g, g.input(0)))}))});
-}
+Status Log1pGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Reciprocal", {g.Add(g.Scalar(1, g.input(0)), Conjugate(g, g.input(0)))}))}); }
 Status SinGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Cos", {Conjugate(g, g.input(0))}))}); }
 Status CosGradient(GradientScope& g) { return g.Return({g.Mul(g.Neg(g.grad(0)), g.Op("Sin", {Conjugate(g, g.input(0))}))}); }
-Status TanGradient(GradientScope& g) {
-  return g.Return({g.Mul(g.Op("Square", {g.Op("Reciprocal", {g.Op("Cos", {Conjugate(g, g.input(0))})})}), g.grad(0))});
-}
+Status TanGradient(GradientScope& g) { return g.Return({g.Mul(g.Op("Square", {g.Op("Reciprocal", {g.Op("Cos", {Conjugate(g, g.input(0))})})}), g.grad(0))}); }
 Status TanhGradient(GradientScope& g) { return g.Return({g.Op("TanhGrad", {Conjugate(g, g.output(0)), g.grad(0)})}); }
 Status SigmoidGradient(GradientScope& g) { return g.Return({g.Op("SigmoidGrad", {Conjugate(g, g.output(0)), g.grad(0)})}); }
 

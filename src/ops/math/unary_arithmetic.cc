@@ -121,9 +121,7 @@ struct IsFiniteOf {
 Status NegGradient(GradientScope& g) { return g.Return({g.Neg(g.grad(0))}); }
 Status AbsGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Op("Sign", {g.input(0)}))}); }
 Status ZeroGradient(GradientScope& g) { return g.Return({g.Op("ZerosLike", {g.input(0)})}); }
-Status SquareGradient(GradientScope& g) {
-  return g.Return({g.Mul(g.grad(0), g.Mul(g.Scalar(2, g.input(0)), Conjugate(g, g.input(0))))});
-}
+Status SquareGradient(GradientScope& g) { return g.Return({g.Mul(g.grad(0), g.Mul(g.Scalar(2, g.input(0)), Conjugate(g, g.input(0))))}); }
 Status SqrtGradient(GradientScope& g) { return g.Return({g.Op("SqrtGrad", {g.output(0), g.grad(0)})}); }
 Status RsqrtGradient(GradientScope& g) { return g.Return({g.Op("RsqrtGrad", {g.output(0), g.grad(0)})}); }
 Status ReciprocalGradient(GradientScope& g) { return g.Return({g.Op("ReciprocalGrad", {g.output(0), g.grad(0)})}); }
@@ -132,9 +130,7 @@ Status ConjGradient(GradientScope& g) { return g.Return({g.Op("Conj", {g.grad(0)
 
 const char kSigned[] = "T: {float, double, int32, int16, int8, complex64, int64, bfloat16, complex128, half}";
 
-OpBuilder TestOp(const char* name) {
-  return OpBuilder(name).Input("x: T").Output("y: bool").Attr("T: FLT").Shape(SameAsInput0).NoGradient();
-}
+OpBuilder TestOp(const char* name) { return OpBuilder(name).Input("x: T").Output("y: bool").Attr("T: FLT").Shape(SameAsInput0).NoGradient(); }
 
 const OpRegistrar kOps[] = {
     UnaryOp("Neg").Attr(kSigned).Cpu(UnaryKernelsForSigned<Negative>()).Gradient(NegGradient),
