@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   app.failure_message(CLI::FailureMessage::help);
   int exit_code = 0;
+  tandem::AddServerCommand(app, &exit_code);
   tandem::AddLaunchCommand(app, &exit_code);
   tandem::AddInspectCommand(app, &exit_code);
   try {

@@ -10,6 +10,7 @@ void Cancellation::Cancel(const Status& reason) {
     reason_ = reason.ok() ? Cancelled("cancelled") : reason;
     is_cancelled_.store(true, std::memory_order_release);
     is_running_callbacks_ = true;
+    callback_thread_ = std::this_thread::get_id();
     canceller_ = std::this_thread::get_id();
     callbacks.swap(callbacks_);
   }
@@ -39,6 +40,8 @@ bool Cancellation::Deregister(Token token) {
 void Cancellation::DeregisterAndWait(Token token) {
   MutexLock lock(&mu_);
   if (callbacks_.erase(token) > 0) return;
+  // A callback that ends what it cancels, and so comes here itself, must not wait for itself.
+  if (is_running_callbacks_ && callback_thread_ == std::this_thread::get_id()) return;
   auto is_done = [this]() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mu_) { return !is_running_callbacks_ || canceller_ == std::this_thread::get_id(); };
   mu_.Await(absl::Condition(&is_done));
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <thread>
+#include <thread>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -41,6 +42,7 @@ class Cancellation {
   mutable Mutex mu_;
   std::atomic<bool> is_cancelled_{false};
   bool is_running_callbacks_ ABSL_GUARDED_BY(mu_) = false;
+  std::thread::id callback_thread_ ABSL_GUARDED_BY(mu_);
   std::thread::id canceller_ ABSL_GUARDED_BY(mu_);  // the thread that runs them
   Status reason_ ABSL_GUARDED_BY(mu_);
   Token next_ ABSL_GUARDED_BY(mu_) = 1;

@@ -88,7 +88,8 @@ class Builder {
   }
 
   StatusOr<std::shared_ptr<Kernel>> KernelFor(const Node& node) {
-    if (spec_.kernels != nullptr && node.is_stateful()) return spec_.kernels->GetOrMake(node);
+    // _Send and _Recv have no state, and two graphs of a session may use one name for different edges.
+    if (spec_.kernels != nullptr && node.is_stateful() && node.op_name()[0] != '_') return spec_.kernels->GetOrMake(node);
     ASSIGN_OR_RETURN(std::unique_ptr<Kernel> kernel, MakeKernelFor(node));
     return std::shared_ptr<Kernel>(std::move(kernel));
   }
