@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -79,18 +80,17 @@ namespace internal {
 template <typename T>
 using ComputeType = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
-template <typename Rule, typename C, typename T>
-void UpdateElements(const Rule& rule, int64_t count, const T* grad, T* var, T* const* slots) {
-  std::array<T*, Rule::kSlots + 1> slot;  // one more: there are no empty arrays
-  for (int s = 0; s < Rule::kSlots; ++s) slot[s] = slots[s];
-  // No element depends on another one, so the loop may be vectorised without looking for overlaps.
+// The slots are written out, not looped over: an inner loop would keep the outer one from being vectorised.
+template <typename Rule, typename C, typename T, size_t... Slot>
+void UpdateElements(const Rule& rule, int64_t count, const T* grad, T* var, T* const* slots, std::index_sequence<Slot...>) {
+  [[maybe_unused]] T* const slot[] = {slots[Slot]..., nullptr};  // one more: there are no empty arrays
+  // No element depends on another one, so there is no need to look for overlaps.
 #pragma GCC ivdep
   for (int64_t i = 0; i < count; ++i) {
     C w = static_cast<C>(var[i]);
-    C state[Rule::kSlots + 1];
-    for (int s = 0; s < Rule::kSlots; ++s) state[s] = static_cast<C>(slot[s][i]);
+    C state[] = {static_cast<C>(slot[Slot][i])..., C(0)};
     rule.Update(w, state, static_cast<C>(grad[i]));
-    for (int s = 0; s < Rule::kSlots; ++s) slot[s][i] = static_cast<T>(state[s]);
+    ((slot[Slot][i] = static_cast<T>(state[Slot])), ...);
     var[i] = static_cast<T>(w);
   }
 }
@@ -114,7 +114,7 @@ class TypedOptimizer : public OptimizerKernel {
     std::array<T*, Rule::kSlots + 1> slots{};
     for (int s = 0; s < Rule::kSlots; ++s) slots[s] = update.values[s + 1]->mutable_data<T>();
     if (update.indices == nullptr) {
-      UpdateElements<Rule, C, T>(rule, update.grad->num_elements(), grad, var, slots.data());
+      UpdateElements<Rule, C>(rule, update.grad->num_elements(), grad, var, slots.data(), std::make_index_sequence<Rule::kSlots>());
       return -1;
     }
     const int64_t rows = update.indices->num_elements();
@@ -127,7 +127,7 @@ class TypedOptimizer : public OptimizerKernel {
       if (row < 0 || row >= limit) return from;  // changed since the look above
       std::array<T*, Rule::kSlots + 1> slot_rows{};
       for (int s = 0; s < Rule::kSlots; ++s) slot_rows[s] = slots[s] + row * width;
-      UpdateElements<Rule, C, T>(rule, width, grad + from * width, var + row * width, slot_rows.data());
+      UpdateElements<Rule, C>(rule, width, grad + from * width, var + row * width, slot_rows.data(), std::make_index_sequence<Rule::kSlots>());
     }
     return -1;
   }
