@@ -8,15 +8,11 @@
 
 namespace tandem {
 
-struct ServerOptions {
-  int threads = 0;  // that work at the same time; 0: chosen from the number of processors
-};
-
 class Server {
  public:
   // Starts to serve at once, on the address of the task's own entry; does nothing without a cluster. Throws tandem::Error:
   // InvalidArgument for a task that is not in the cluster, Unavailable naming the address if it is taken.
-  explicit Server(const ClusterConfig& config, const ServerOptions& options = {});
+  explicit Server(const ClusterConfig& config);
   // Stops.
   ~Server();
   Server(const Server&) = delete;
@@ -24,7 +20,8 @@ class Server {
   // For Session: "grpc://host:port", or "" without a cluster.
   const std::string& target() const;
 
-  // Serves until SIGTERM or SIGINT, then stops within a few seconds. Returns the exit code for main(): 0.
+  // Serves until SIGTERM or SIGINT, then stops. Returns the exit code for main(): 0. A stop that takes longer than four seconds is
+  // broken off, with exit code 143.
   int Join();
 
  private:

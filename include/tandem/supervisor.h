@@ -26,7 +26,8 @@ struct SupervisorOptions {
   Operation local_init_op;                         // run by every task; default: initialises kLocalVariables
   Output ready_for_local_init_op;                  // local_init_op waits until this is empty; default: it does not wait (with a
                                                    // warning if local_init_op is given: it may run before the chief's init_op)
-  std::optional<Output> summary_op;                // default: summary::MergeAll; Output() for none
+  std::optional<Output> summary_op;                // default: summary::MergeAll; Output() for none. It is run in the background, but
+                                                   // for a default one that needs placeholders: it joins runs that feed them
   Variable global_step;                            // default: that of the graph, if it has one
   std::optional<Saver*> saver;                     // default: one of its own; nullptr: neither saves nor restores
   double save_summaries_secs = 120;                // 0: never

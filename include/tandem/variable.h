@@ -35,7 +35,7 @@ class Variable {
   bool is_valid() const { return handle_.is_valid(); }
   const std::string& name() const;
   DataType dtype() const;
-  const PartialShape& shape() const;
+  PartialShape shape() const;
   bool is_resource() const;
   Graph& graph() const;
   const Output& handle() const { return handle_; }

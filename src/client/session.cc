@@ -14,12 +14,6 @@
 namespace tandem {
 namespace {
 
-Status CheckBelongs(const Node* node, const Graph& graph, const char* role) {
-  if (node == nullptr) return InvalidArgument("a ", role, " is not set");
-  if (node->graph != &graph) return InvalidArgument(role, " '", node->name(), "' belongs to another graph than the session");
-  return OkStatus();
-}
-
 StatusOr<Output> OutputOf(const Graph& graph, const Output& output, const std::string& name, const char* role) {
   if (!name.empty()) {
     StatusOr<Output> found = graph.FindOutput(name);
@@ -60,14 +54,20 @@ Status Prepare(const Graph& graph, const std::vector<Fetch>& fetches, const std:
   return OkStatus();
 }
 
-tensorflow::RunOptions ToProto(const RunOptions& options, int64_t session_timeout_ms) {
+}  // namespace
+
+Status CheckBelongs(const Node* node, const Graph& graph, const char* role) {
+  if (node == nullptr) return InvalidArgument("a ", role, " is not set");
+  if (node->graph != &graph) return InvalidArgument(role, " '", node->name(), "' belongs to another graph than the session");
+  return OkStatus();
+}
+
+tensorflow::RunOptions RunOptionsProto(const RunOptions& options, int64_t session_timeout_ms) {
   tensorflow::RunOptions proto;
   proto.set_timeout_in_ms(options.timeout_ms != 0 ? options.timeout_ms : session_timeout_ms);
   if (options.trace) proto.set_trace_level(tensorflow::RunOptions::FULL_TRACE);
   return proto;
 }
-
-}  // namespace
 
 bool IsLostSession(const Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }
 
@@ -141,16 +141,21 @@ Status Session::State::Run(const tandem::RunOptions& run_options, const std::vec
                            std::vector<Tensor>* outputs) {
   PreparedRun run;
   RETURN_IF_ERROR(Prepare(graph, fetches, feeds, &run));
-  const tensorflow::RunOptions proto = ToProto(run_options, options.operation_timeout_ms);
+  const tensorflow::RunOptions proto = RunOptionsProto(run_options, options.operation_timeout_ms);
   tensorflow::RunMetadata metadata_proto;
   run.request.options = &proto;
   run.request.metadata = metadata != nullptr ? &metadata_proto : nullptr;
+  std::vector<Output> extra;
+  if (observer != nullptr) extra = observer->BeforeRun(run.request);
+  for (const Output& output : extra) run.request.fetches.push_back(output.name());
   std::vector<Tensor> fetched;
   RETURN_IF_ERROR(WithConnection([&](const std::shared_ptr<SessionConnection>& connection) {
     fetched.clear();
     return connection->backend->Run(run.request, &fetched);
   }));
-  if (fetched.size() != run.positions.size()) return Internal("the session returned ", fetched.size(), " tensors for ", run.positions.size(), " fetches");
+  if (fetched.size() != run.request.fetches.size()) return Internal("the session returned ", fetched.size(), " tensors for ", run.request.fetches.size(), " fetches");
+  if (!extra.empty()) observer->AfterRun(absl::MakeConstSpan(fetched).subspan(run.positions.size()));
+  fetched.resize(run.positions.size());
   for (size_t i = 0; i < fetched.size(); ++i) run.results[run.positions[i]] = std::move(fetched[i]);
   *outputs = std::move(run.results);
   if (metadata != nullptr) metadata->serialized = metadata_proto.SerializeAsString();
@@ -188,84 +193,5 @@ std::vector<DeviceInfo> Session::ListDevices() {
 void Session::Close() { ThrowIfError(state_->Close()); }
 Graph& Session::graph() const { return state_->graph; }
 const std::string& Session::target() const { return state_->target; }
-
-// ---- callables ------------------------------------------------------------------------------------------------------------
-
-struct Callable::State {
-  Session::State* session = nullptr;
-  tensorflow::CallableOptions options;
-  std::vector<Output> feeds, fetches;
-  Mutex mu;
-  // The handle belongs to this connection; another connection needs one of its own.
-  std::shared_ptr<SessionConnection> connection ABSL_GUARDED_BY(mu);
-  int64_t handle ABSL_GUARDED_BY(mu) = 0;
-
-  StatusOr<int64_t> HandleFor(const std::shared_ptr<SessionConnection>& current) {
-    MutexLock lock(&mu);
-    if (connection != current) {
-      ASSIGN_OR_RETURN(handle, current->backend->MakeCallable(options));
-      connection = current;
-    }
-    return handle;
-  }
-};
-
-Callable::Callable(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Callable::Callable(Callable&& other) noexcept = default;
-Callable& Callable::operator=(Callable&& other) noexcept {
-  std::swap(state_, other.state_);
-  return *this;
-}
-
-Callable::~Callable() {
-  if (state_ == nullptr) return;
-  MutexLock lock(&state_->mu);
-  // A session that is closed or lost has dropped its callables already.
-  if (state_->connection != nullptr) state_->connection->backend->ReleaseCallable(state_->handle).IgnoreError();
-}
-
-Callable Session::MakeCallable(const std::vector<Output>& feeds, const std::vector<Output>& fetches, const std::vector<Operation>& targets, const RunOptions& options) {
-  auto state = std::make_unique<Callable::State>();
-  state->session = state_.get();
-  state->feeds = feeds;
-  state->fetches = fetches;
-  for (const Output& feed : feeds) {
-    ThrowIfError(CheckBelongs(feed.node, graph(), "feed"));
-    state->options.add_feed(feed.name());
-  }
-  for (const Output& fetch : fetches) {
-    ThrowIfError(CheckBelongs(fetch.node, graph(), "fetch"));
-    // What is fed is its own result.
-    if (std::find(feeds.begin(), feeds.end(), fetch) == feeds.end()) state->options.add_fetch(fetch.name());
-  }
-  for (const Operation& target : targets) {
-    ThrowIfError(CheckBelongs(target.node, graph(), "target"));
-    state->options.add_target(target.name());
-  }
-  *state->options.mutable_run_options() = ToProto(options, state_->options.operation_timeout_ms);
-  ThrowIfError(state_->WithConnection([&](const std::shared_ptr<SessionConnection>& connection) { return state->HandleFor(connection).status(); }));
-  return Callable(std::move(state));
-}
-
-std::vector<Tensor> Callable::Run(absl::Span<const Tensor> feeds) {
-  if (state_ == nullptr) throw Error(FailedPrecondition("the callable is empty"));
-  if (feeds.size() != state_->feeds.size()) {
-    throw Error(InvalidArgument("the callable was made for ", state_->feeds.size(), " feeds and got ", feeds.size()));
-  }
-  std::vector<Tensor> values;
-  values.reserve(feeds.size());
-  for (size_t i = 0; i < feeds.size(); ++i) values.push_back(ValueOrThrow(CheckFeed(state_->feeds[i], feeds[i])));
-  std::vector<Tensor> outputs;
-  ThrowIfError(state_->session->WithConnection([&](const std::shared_ptr<SessionConnection>& connection) -> Status {
-    ASSIGN_OR_RETURN(int64_t handle, state_->HandleFor(connection));
-    outputs.clear();
-    return connection->backend->RunCallable(handle, values, &outputs, nullptr);
-  }));
-  for (size_t i = 0; i < state_->fetches.size() && outputs.size() < state_->fetches.size(); ++i) {
-    auto fed = std::find(state_->feeds.begin(), state_->feeds.end(), state_->fetches[i]);
-    if (fed != state_->feeds.end()) outputs.insert(outputs.begin() + i, values[fed - state_->feeds.begin()]);
-  }
-  return outputs;
-}
 
 }  // namespace tandem

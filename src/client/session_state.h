@@ -30,6 +30,16 @@ struct PreparedRun {
   std::vector<int> positions;   // of request.fetches[i] among them
 };
 
+// Fetches something of its own along with runs that feed what it needs.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  // Any thread. What to fetch as well in a run that feeds these; often nothing.
+  virtual std::vector<Output> BeforeRun(const RunRequest& request) = 0;
+  // The values of those, after a run that succeeded.
+  virtual void AfterRun(absl::Span<const Tensor> values) = 0;
+};
+
 struct Session::State {
   State(Graph& g, std::string t, SessionOptions o) : graph(g), target(std::move(t)), options(std::move(o)) {}
 
@@ -40,6 +50,9 @@ struct Session::State {
   // Called with the error when a run failed because tasks are gone or have lost the session (Aborted, Unavailable), and with the
   // connection that it ran on. OK: run again, on what is then the connection. Set before the first run.
   std::function<Status(const Status& lost, const std::shared_ptr<SessionConnection>& connection)> recover;
+
+  // Sees Run, not callables. Set before the first run.
+  std::shared_ptr<RunObserver> observer;
 
   Status Run(const tandem::RunOptions& run_options, const std::vector<Fetch>& fetches, const std::vector<Feed>& feeds, RunMetadata* metadata,
              std::vector<Tensor>* outputs);
@@ -65,6 +78,11 @@ struct Session::State {
 
 // `value` for `output`, converted where Feed says so. InvalidArgument naming the output and both types or shapes.
 StatusOr<Tensor> CheckFeed(const Output& output, const Tensor& value);
+
+// InvalidArgument if there is no node, or one of another graph. `role` is "feed", "fetch" …
+Status CheckBelongs(const Node* node, const Graph& graph, const char* role);
+
+tensorflow::RunOptions RunOptionsProto(const RunOptions& options, int64_t session_timeout_ms);
 
 // Whether starting over with a new session may help.
 bool IsLostSession(const Status& status);

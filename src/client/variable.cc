@@ -13,7 +13,10 @@ namespace {
 
 Output ReadOf(const Output& handle, DataType dtype, const char* name) {
   if (handle.is_ref()) return NodeBuilder("Identity", name).In(handle).With(handle).Build().output();
-  return NodeBuilder("ReadVariableOp", name).In(handle).Set("dtype", dtype).With(handle).Build().output();
+  Output read = NodeBuilder("ReadVariableOp", name).In(handle).Set("dtype", dtype).With(handle).Build().output();
+  // The shape of what a handle stands for is not part of the graph's own shapes, but the variable knows it.
+  read.node->output_shapes[0] = handle.node->attrs().GetShape("shape");
+  return read;
 }
 
 Operation Update(const char* ref_op, const char* resource_op, const Output& handle, const Output& value, absl::string_view name) {
@@ -76,7 +79,7 @@ std::vector<Variable> Variable::Collection(const Graph& graph, const std::string
 
 const std::string& Variable::name() const { return handle_.node->name(); }
 DataType Variable::dtype() const { return handle_.is_ref() ? handle_.dtype() : handle_.node->attrs().GetType("dtype"); }
-const PartialShape& Variable::shape() const { return value_.shape(); }
+PartialShape Variable::shape() const { return handle_.node->attrs().GetShape("shape"); }
 bool Variable::is_resource() const { return !handle_.is_ref(); }
 Graph& Variable::graph() const { return handle_.graph(); }
 

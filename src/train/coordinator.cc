@@ -62,7 +62,7 @@ void Coordinator::Start(std::string name, std::function<void()> body) {
     try {
       body();
     } catch (const Error& error) {
-      LogError(made->name, ": ", error.status().ToString());
+      if (!absl::IsOutOfRange(error.status())) LogError(made->name, ": ", error.status().ToString());
       state->Stop(error.status());
     } catch (const std::exception& error) {
       LogError(made->name, ": ", error.what());

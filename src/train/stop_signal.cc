@@ -14,6 +14,9 @@
 namespace tandem {
 namespace {
 
+// A task must be gone five seconds after SIGTERM.
+constexpr int kGraceSecs = 4;
+
 int wake_pipe[2] = {-1, -1};
 
 // Only what is safe in a handler: one byte wakes the watching thread.
@@ -60,6 +63,8 @@ void StopSignal::Watch() {
   callbacks_.clear();
 }
 
+bool StopSignal::WasRaised() { return wake_pipe[0] >= 0 && Get().is_raised(); }
+
 bool StopSignal::is_raised() const {
   MutexLock lock(&mu_);
   return is_raised_;
@@ -85,14 +90,14 @@ void StopSignal::Unregister(int token) {
   callbacks_.erase(token);
 }
 
-void EndAfterSignal(double grace_s) {
+void EndAfterSignal() {
   static std::atomic<bool> is_set{false};
   if (is_set.exchange(true)) return;
-  StopSignal::Get().Register([grace_s] {
-    std::thread([grace_s] {
-      absl::SleepFor(absl::Seconds(grace_s));
-      LogWarning("not ended ", grace_s, " s after the signal: ending now");
-      _exit(143);
+  StopSignal::Get().Register([] {
+    std::thread([] {
+      absl::SleepFor(absl::Seconds(kGraceSecs));
+      LogWarning("not ended ", kGraceSecs, " s after the signal: ending now");
+      _exit(kEndedBySignal);
     }).detach();
   });
 }

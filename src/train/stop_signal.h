@@ -14,6 +14,8 @@ class StopSignal {
   static StopSignal& Get();
 
   bool is_raised() const;
+  // The same without installing anything.
+  static bool WasRaised();
   // Blocks until a signal comes.
   void Wait();
 
@@ -32,8 +34,11 @@ class StopSignal {
   std::map<int, std::function<void()>> callbacks_ ABSL_GUARDED_BY(mu_);
 };
 
-// Ends the process with exit code 143 (128 + SIGTERM: a retry may help) if it has not ended by itself so many seconds after the
-// signal. For tasks whose end depends on others, which may be gone.
-void EndAfterSignal(double grace_s);
+// The exit code of a process that a signal ended before it was done: 128 + SIGTERM. A retry may help.
+inline constexpr int kEndedBySignal = 143;
+
+// From then on, a process that has not ended by itself some seconds after the signal ends with kEndedBySignal. For tasks whose end
+// depends on others, which may be gone.
+void EndAfterSignal();
 
 }  // namespace tandem
