@@ -1,12 +1,14 @@
 #include "train/session_manager.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "absl/strings/str_join.h"
 #include "absl/time/clock.h"
 #include "checkpoint/checkpoint_state.h"
 #include "client/session_state.h"
 #include "core/log.h"
+#include "core/mutex.h"
 #include "tandem/error.h"
 #include "train/saver_state.h"
 
@@ -16,6 +18,7 @@ namespace {
 constexpr double kFirstPauseSecs = 0.02;
 constexpr double kLongestPauseSecs = 1;  // looking is cheap
 constexpr double kReportSecs = 10;
+constexpr absl::Duration kLookForStop = absl::Milliseconds(100);
 
 Status RunTargets(Session& session, const std::vector<Fetch>& fetches, std::vector<Tensor>* outputs) { return session.state().Run({}, fetches, {}, nullptr, outputs); }
 
@@ -26,25 +29,68 @@ class SessionManager::Wait {
  public:
   explicit Wait(const SessionManagerOptions& options) : options_(options), start_(absl::Now()), next_report_(start_ + absl::Seconds(kReportSecs)) {}
 
-  // `what` completes "waiting: …".
-  Status Pause(const std::string& what) {
-    const double waited = absl::ToDoubleSeconds(absl::Now() - start_);
+  // Cancelled or DeadlineExceeded when it is time to give up. `what` says what is waited for.
+  Status GiveUp(const std::string& what) const {
     if (options_.should_stop != nullptr && options_.should_stop()) return Cancelled("stopped while waiting: ", what);
-    if (waited >= options_.max_wait_secs) return DeadlineExceeded("the session was not ready after ", options_.max_wait_secs, " s: ", what);
+    if (waited_secs() < options_.max_wait_secs) return OkStatus();
+    return DeadlineExceeded("the session was not ready after ", options_.max_wait_secs, " s: ", what);
+  }
+
+  Status Pause(const std::string& what) {
+    RETURN_IF_ERROR(GiveUp(what));
     if (absl::Now() >= next_report_) {
-      LogInfo("waiting for ", static_cast<int64_t>(waited), " s: ", what);
+      LogInfo("waiting for ", static_cast<int64_t>(waited_secs()), " s: ", what);
       next_report_ += absl::Seconds(kReportSecs);
     }
-    absl::SleepFor(absl::Seconds(std::min(pause_, options_.max_wait_secs - waited)));
+    absl::SleepFor(absl::Seconds(std::min(pause_, options_.max_wait_secs - waited_secs())));
     pause_ = std::min({pause_ * 1.5, kLongestPauseSecs, std::max(options_.recovery_wait_secs, kFirstPauseSecs)});
     return OkStatus();
   }
 
  private:
+  double waited_secs() const { return absl::ToDoubleSeconds(absl::Now() - start_); }
+
   const SessionManagerOptions& options_;
   const absl::Time start_;
   absl::Time next_report_;
   double pause_ = kFirstPauseSecs;
+};
+
+// Closes a session whose calls wait longer than they may: for tasks that are not there, for instance.
+class SessionManager::Watchdog {
+ public:
+  Watchdog(Session* session, const Wait* wait) : session_(session), wait_(wait), thread_([this] { Watch(); }) {}
+  ~Watchdog() {
+    {
+      MutexLock lock(&mu_);
+      is_done_ = true;
+    }
+    thread_.join();
+  }
+
+  // Why it closed the session; OK if it did not.
+  Status reason() {
+    MutexLock lock(&mu_);
+    return reason_;
+  }
+
+ private:
+  void Watch() {
+    MutexLock lock(&mu_);
+    while (!mu_.AwaitWithTimeout(absl::Condition(&is_done_), kLookForStop)) {
+      reason_ = wait_->GiveUp("tasks of the cluster do not answer");
+      if (reason_.ok()) continue;
+      session_->state().Close().IgnoreError();  // what was running says so
+      return;
+    }
+  }
+
+  Session* const session_;
+  const Wait* const wait_;
+  Mutex mu_;
+  bool is_done_ ABSL_GUARDED_BY(mu_) = false;
+  Status reason_ ABSL_GUARDED_BY(mu_);
+  std::thread thread_;
 };
 
 StatusOr<std::vector<std::string>> SessionManager::Missing(Session& session, const Output& op) {
@@ -116,7 +162,12 @@ StatusOr<std::unique_ptr<Session>> SessionManager::PrepareAgainAndAgain(bool kee
   Wait wait(options_);
   while (true) {
     auto session = std::make_unique<Session>(graph_, options_.target, options_.session);
-    Status status = MakeReady(*session, keeps_values, wait);
+    Status status;
+    {
+      Watchdog watchdog(session.get(), &wait);
+      status = MakeReady(*session, keeps_values, wait);
+      if (!status.ok() && !watchdog.reason().ok()) status = watchdog.reason();
+    }
     if (status.ok()) return session;
     // A task that is away or has just come back: once more with a new session. Anything else waiting would not mend.
     if (!IsLostSession(status)) return status;

@@ -42,6 +42,7 @@ class SessionManager {
 
  private:
   class Wait;
+  class Watchdog;
 
   // With a new session for each attempt, as long as attempts fail because tasks are away.
   StatusOr<std::unique_ptr<Session>> PrepareAgainAndAgain(bool keeps_values);

@@ -122,6 +122,12 @@ Status Supervisor::State::Recover(const Status& lost, const std::shared_ptr<Sess
   }();
   RETURN_IF_ERROR(fresh.status());
   session->state().Adopt(&(*fresh)->state());
+  if (writer != nullptr) {
+    // Tells TensorBoard to forget what came after the checkpoint that training now goes on from.
+    LeavesRecoveryToOthers guard;
+    StatusOr<int64_t> step = CurrentStep();
+    if (step.ok()) writer->AddStart(*step);
+  }
   LogInfo("going on after ", (MonotonicNanos() - start) / 1000000, " ms with a new session");
   return OkStatus();
 }
