@@ -98,7 +98,7 @@ class Session {
 // A run prepared once, then given values by position.
 class Callable {
  public:
-  Callable() = default;
+  Callable();  // none: must not be run
   ~Callable();
   Callable(Callable&& other) noexcept;
   Callable& operator=(Callable&& other) noexcept;

@@ -26,6 +26,7 @@ struct Callable::State {
   }
 };
 
+Callable::Callable() = default;
 Callable::Callable(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Callable::Callable(Callable&& other) noexcept = default;
 Callable& Callable::operator=(Callable&& other) noexcept {
