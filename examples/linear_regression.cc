@@ -70,10 +70,14 @@ Points ReadCsv(const std::string& path) {
 
 int main(int argc, char** argv) {
   td::ClusterConfig job = td::ClusterConfig::FromArgs(argc, argv,
-                                                      {{"steps", "20000", "train until this step"},
+                                                      {{"steps", "20000", "train until the next multiple of this step: run again, it goes on"},
                                                        {"data", "", "a CSV file of x,y; without it y = 2 x + noise"},
                                                        {"logdir", "log/linear", "for checkpoints and event files"}});
-  const int64_t last_step = job.int_flag("steps");
+  const int64_t round = job.int_flag("steps");
+  if (round <= 0) {
+    std::fprintf(stderr, "--steps=%ld: a number above 0 is wanted\n", round);
+    return 2;
+  }
   const std::string logdir = job.flag("logdir");
   const Points points = job.flag("data").empty() ? Synthetic() : ReadCsv(job.flag("data"));
   td::Server server(job);
@@ -95,7 +99,8 @@ int main(int argc, char** argv) {
 
   using Clock = std::chrono::steady_clock;
   Clock::time_point last_report = Clock::now();
-  int64_t now = 0, own_steps = 0;
+  int64_t now = session.Run({step})[0].scalar<int64_t>(), own_steps = 0;
+  const int64_t last_step = (now / round + 1) * round;
   for (size_t i = 0; !sv.ShouldStop() && now < last_step; i = (i + 1) % points.xs.size(), ++own_steps) {
     const std::vector<td::Tensor> result = session.Run({train, step, loss}, {{x, points.xs[i]}, {y, points.ys[i]}});
     now = result[1].scalar<int64_t>();
