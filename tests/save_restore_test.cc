@@ -36,7 +36,8 @@ Strings Restore(const std::string& prefix, const Strings& names, const Strings& 
   Graph g;
   Strings described;
   try {
-    Operation restore = g.AddNode({.op = "RestoreV2", .inputs = {Const(g, prefix), Const(g, names), Const(g, slices)}, .attrs = {{"dtypes", AttrValue(dtypes)}}});
+    Operation restore =
+        g.AddNode({.op = "RestoreV2", .inputs = {Const(g, prefix), Const(g, names), Const(g, slices)}, .attrs = {{"dtypes", AttrValue(dtypes)}}});
     std::vector<Fetch> fetches;
     for (int i = 0; i < restore.num_outputs(); ++i) fetches.push_back(restore.output(i));
     for (const Tensor& tensor : Session(g).Run(fetches)) described.push_back(tensor.ToString(20));

@@ -20,9 +20,7 @@ std::string ToBytes(const Message& message) {
 
 std::string IndexFileName(absl::string_view prefix) { return absl::StrCat(prefix, ".index"); }
 
-std::string DataFileName(absl::string_view prefix, int shard, int shard_count) {
-  return absl::StrFormat("%s.data-%05d-of-%05d", prefix, shard, shard_count);
-}
+std::string DataFileName(absl::string_view prefix, int shard, int shard_count) { return absl::StrFormat("%s.data-%05d-of-%05d", prefix, shard, shard_count); }
 
 std::string BundleHeader::Serialize() const {
   tensorflow::BundleHeaderProto proto;

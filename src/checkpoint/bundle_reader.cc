@@ -134,7 +134,8 @@ StatusOr<Tensor> BundleReader::ReadEntry(const BundleEntry& entry) const {
   }
   int64_t count = entry.shape.num_elements(), bytes;
   bool is_string = entry.dtype == kString;
-  bool is_size_possible = is_string ? count <= entry.size : !__builtin_mul_overflow(count, static_cast<int64_t>(DataTypeSize(entry.dtype)), &bytes) && bytes == entry.size;
+  bool is_size_possible =
+      is_string ? count <= entry.size : !__builtin_mul_overflow(count, static_cast<int64_t>(DataTypeSize(entry.dtype)), &bytes) && bytes == entry.size;
   if (!is_size_possible) {
     return DataLoss(prefix_, ": Invalid size in bundle entry: ", DataTypeName(entry.dtype), entry.shape.ToString(), " stored in ", entry.size, " bytes");
   }

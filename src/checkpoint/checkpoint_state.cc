@@ -81,9 +81,7 @@ Status WriteCheckpointState(absl::string_view directory, const CheckpointState& 
   return WriteFileAtomically(CheckpointStatePath(directory, file_name), text);
 }
 
-bool CheckpointExists(absl::string_view prefix) {
-  return FileExists(IndexFileName(prefix)) || (FileExists(prefix) && !IsDirectory(prefix));
-}
+bool CheckpointExists(absl::string_view prefix) { return FileExists(IndexFileName(prefix)) || (FileExists(prefix) && !IsDirectory(prefix)); }
 
 StatusOr<std::string> LatestCheckpoint(absl::string_view directory, absl::string_view file_name) {
   ASSIGN_OR_RETURN(std::optional<CheckpointState> state, ReadCheckpointState(directory, file_name));

@@ -11,10 +11,10 @@
 namespace tandem {
 
 struct CheckpointState {
-  std::string model_checkpoint_path;                     // the newest
-  std::vector<std::string> all_model_checkpoint_paths;   // oldest first, the newest last
-  std::vector<double> all_model_checkpoint_timestamps;   // seconds since 1970, one per path; or none
-  double last_preserved_timestamp = 0;                   // 0: not recorded
+  std::string model_checkpoint_path;                    // the newest
+  std::vector<std::string> all_model_checkpoint_paths;  // oldest first, the newest last
+  std::vector<double> all_model_checkpoint_timestamps;  // seconds since 1970, one per path; or none
+  double last_preserved_timestamp = 0;                  // 0: not recorded
 };
 
 std::string CheckpointStatePath(absl::string_view directory, absl::string_view file_name = "checkpoint");

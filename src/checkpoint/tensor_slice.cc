@@ -54,7 +54,8 @@ StatusOr<SliceExtent> ParseExtent(absl::string_view text, absl::string_view whol
     return InvalidArgument("Expected a pair of numbers or '-' but got '", text, "': string = ", whole);
   }
   if (extent.start < 0 || extent.length <= 0) {
-    return InvalidArgument("Expected non-negative start and positive length but got start = ", extent.start, ", length = ", extent.length, ": string = ", whole);
+    return InvalidArgument("Expected non-negative start and positive length but got start = ", extent.start, ", length = ", extent.length,
+                           ": string = ", whole);
   }
   return extent;
 }

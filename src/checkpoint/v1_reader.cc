@@ -13,9 +13,8 @@ namespace tandem {
 namespace {
 
 bool Matches(absl::string_view name, absl::string_view pattern) {
-  return name.size() == pattern.size() && std::equal(name.begin(), name.end(), pattern.begin(), [](char c, char p) {
-           return p == '?' ? absl::ascii_isdigit(static_cast<unsigned char>(c)) : c == p;
-         });
+  return name.size() == pattern.size() && std::equal(name.begin(), name.end(), pattern.begin(),
+                                                     [](char c, char p) { return p == '?' ? absl::ascii_isdigit(static_cast<unsigned char>(c)) : c == p; });
 }
 
 StatusOr<std::vector<std::string>> FindFiles(absl::string_view files) {

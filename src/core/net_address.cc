@@ -13,9 +13,7 @@
 namespace tandem {
 namespace {
 
-Status Malformed(absl::string_view text, absl::string_view why) {
-  return InvalidArgument("\"", text, "\" is not an address of the form host:port: ", why);
-}
+Status Malformed(absl::string_view text, absl::string_view why) { return InvalidArgument("\"", text, "\" is not an address of the form host:port: ", why); }
 
 bool IsIpv6(absl::string_view host) {
   std::string address(host.substr(0, host.find('%')));  // a link-local address may name its interface: fe80::1%eth0
@@ -24,9 +22,8 @@ bool IsIpv6(absl::string_view host) {
 }
 
 bool IsHostName(absl::string_view host) {
-  return !host.empty() && host.size() <= 253 && std::all_of(host.begin(), host.end(), [](char c) {
-    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_';
-  });
+  return !host.empty() && host.size() <= 253 &&
+         std::all_of(host.begin(), host.end(), [](char c) { return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '.' || c == '_'; });
 }
 
 bool ParsePort(absl::string_view text, int* port) {

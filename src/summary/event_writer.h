@@ -19,9 +19,9 @@ class Summary;
 namespace tandem {
 
 struct EventWriterOptions {
-  std::string suffix;      // of the file's name
-  int max_pending = 10;    // events kept back before they are handed to the system
-  int flush_seconds = 120; // longest time that an event is kept back when another one follows
+  std::string suffix;       // of the file's name
+  int max_pending = 10;     // events kept back before they are handed to the system
+  int flush_seconds = 120;  // longest time that an event is kept back when another one follows
 };
 
 // Makes <directory>/events.out.tfevents.<seconds>.<host><suffix> with the first record that says what file it is. Any thread. The

@@ -17,9 +17,7 @@ uint64_t LoadLittleEndian(const char* from, int bytes) {
   return value;
 }
 
-bool HasChecksum(absl::string_view data, const char* stored) {
-  return MaskCrc(Crc32c(data)) == static_cast<uint32_t>(LoadLittleEndian(stored, 4));
-}
+bool HasChecksum(absl::string_view data, const char* stored) { return MaskCrc(Crc32c(data)) == static_cast<uint32_t>(LoadLittleEndian(stored, 4)); }
 
 }  // namespace
 

@@ -32,9 +32,7 @@ std::string ReadRecords(const std::string& path) {
   }
 }
 
-TEST(RecordWriter, GoldenBytes) {
-  EXPECT_EQ(absl::BytesToHexString(*ReadWholeFile(WriteRecords({"hello"}))), "0500000000000000eab2043e68656c6c6fbb1f1c19");
-}
+TEST(RecordWriter, GoldenBytes) { EXPECT_EQ(absl::BytesToHexString(*ReadWholeFile(WriteRecords({"hello"}))), "0500000000000000eab2043e68656c6c6fbb1f1c19"); }
 
 TEST(RecordReader, ReadsWhatWasWritten) {
   EXPECT_EQ(ReadRecords(WriteRecords({"a", "", std::string(1000000, 'x'), "b"})), "a||1000000 bytes|b|OUT_OF_RANGE End of file");

@@ -34,8 +34,8 @@ TEST(DataType, UnheldTypesHaveNoSize) {
 TEST(Half, RoundsToNearestEven) {
   EXPECT_EQ(Half(1.0f).bits(), 0x3c00);
   EXPECT_EQ(Half(-2.0f).bits(), 0xc000);
-  EXPECT_EQ(Half(1.0f + 0x1p-11f).bits(), 0x3c00);           // a tie, down to even
-  EXPECT_EQ(Half(1.0f + 3 * 0x1p-11f).bits(), 0x3c02);       // a tie, up to even
+  EXPECT_EQ(Half(1.0f + 0x1p-11f).bits(), 0x3c00);      // a tie, down to even
+  EXPECT_EQ(Half(1.0f + 3 * 0x1p-11f).bits(), 0x3c02);  // a tie, up to even
   EXPECT_EQ(Half(1.0f + 0x1p-11f + 0x1p-20f).bits(), 0x3c01);
   EXPECT_EQ(Half(65504.0f).bits(), 0x7bff);
   EXPECT_EQ(Half(65519.0f).bits(), 0x7bff);
