@@ -96,6 +96,17 @@ TEST(RestoreV2, ReadsTheOldFormat) {
   EXPECT_THAT(Restore(file, {"n"}, {""}, {kFloat}), ElementsAre(HasSubstr("Expected to restore a tensor of type float, got a tensor of type int64 instead")));
 }
 
+TEST(SaveSlices, RestoreSliceGivesBackWhatItSaved) {
+  std::string file = FreshDirectory() + "/v1";
+  Graph g;
+  Output name = Const(g, file), rows = Const(g, Tensor::Of<float>({2, 2}, {1, 2, 3, 4}));
+  Operation save = g.AddNode({.op = "SaveSlices", .inputs = {name, Const(g, Strings{"w"}), Const(g, Strings{"4 2 2,2:-"}), rows}});
+  Operation restore = g.AddNode({.op = "RestoreSlice", .inputs = {name, Const(g, "w"), Const(g, "4 2 3,1:-")}, .attrs = {{"dt", kFloat}}});
+  Session session(g);
+  session.Run({save});
+  EXPECT_EQ(session.Run({restore.output()})[0].ToString(), "float[1,2] 3 4");
+}
+
 TEST(MergeV2Checkpoints, JoinsPartsAndRemovesTheirDirectories) {
   std::string directory = FreshDirectory();
   Strings parts = {directory + "/m_temp/part-00000-of-00002", directory + "/m_temp/part-00001-of-00002"};

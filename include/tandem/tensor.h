@@ -69,10 +69,7 @@ class Tensor {
     if (buffer_ != nullptr) buffer_->Ref();
   }
   Tensor(Tensor&& other) noexcept
-      : dtype_(std::exchange(other.dtype_, kInvalid)),
-        shape_(std::move(other.shape_)),
-        buffer_(std::exchange(other.buffer_, nullptr)),
-        data_(std::exchange(other.data_, nullptr)) {}
+      : dtype_(std::exchange(other.dtype_, kInvalid)), shape_(std::move(other.shape_)), buffer_(std::exchange(other.buffer_, nullptr)), data_(std::exchange(other.data_, nullptr)) {}
   Tensor& operator=(const Tensor& other) {
     if (this != &other) {
       if (other.buffer_ != nullptr) other.buffer_->Ref();
@@ -99,15 +96,15 @@ class Tensor {
   }
 
   // Values that convert as C++ values do, so that {{x, 1.0f}, {y, {1.0f, 2.0f}}} can be fed.
-  Tensor(float value) : Tensor(Scalar(value)) {}                     // NOLINT
-  Tensor(double value) : Tensor(Scalar(value)) {}                    // NOLINT
-  Tensor(int32_t value) : Tensor(Scalar(value)) {}                   // NOLINT
-  Tensor(int64_t value) : Tensor(Scalar(value)) {}                   // NOLINT
-  Tensor(bool value) : Tensor(Scalar(value)) {}                      // NOLINT
-  Tensor(std::string value) : Tensor(Scalar(std::move(value))) {}    // NOLINT
-  Tensor(const char* value) : Tensor(Scalar(std::string(value))) {}  // NOLINT
+  Tensor(float value) : Tensor(Scalar(value)) {}              // NOLINT
+  Tensor(double value) : Tensor(Scalar(value)) {}             // NOLINT
+  Tensor(int32_t value) : Tensor(Scalar(value)) {}            // NOLINT
+  Tensor(int64_t value) : Tensor(Scalar(value)) {}            // NOLINT
+  Tensor(bool value) : Tensor(Scalar(value)) {}               // NOLINT
+  Tensor(std::string value) : Tensor(Scalar(std::move(value))) {}          // NOLINT
+  Tensor(const char* value) : Tensor(Scalar(std::string(value))) {}        // NOLINT
   template <typename T>
-  Tensor(const std::vector<T>& values) : Tensor(Vector<T>(values)) {}  // NOLINT
+  Tensor(const std::vector<T>& values) : Tensor(Vector<T>(values)) {}      // NOLINT
 
   template <typename T>
   static Tensor Scalar(T value) {

@@ -4,6 +4,7 @@
 #include "checkpoint/bundle_reader.h"
 #include "checkpoint/bundle_writer.h"
 #include "checkpoint/test_files.h"
+#include "core/crc32c.h"
 
 namespace tandem {
 namespace {
@@ -206,6 +207,19 @@ TEST(MergeBundles, OfItselfKeepsIt) {
   ASSERT_TRUE(Save(prefix, {{"a", Tensor(1.0f)}}).ok());
   ASSERT_TRUE(MergeBundles({prefix}, prefix, true, false).ok());
   EXPECT_EQ(Read(prefix, "a"), "float[] 1");
+}
+
+TEST(BundleReader, SwapsTheBytesOfTheOtherByteOrder) {
+  std::string prefix = FreshDirectory() + "/m";
+  std::string data = absl::HexStringToBytes("3fc00000" "4000000040400000" "0102");
+  ASSERT_TRUE(WriteWholeFile(prefix + ".data-00000-of-00001", data).ok());
+  auto entry = [&](DataType dtype, const Shape& shape, size_t offset, size_t size) {
+    return BundleEntry{dtype, shape, 0, static_cast<int64_t>(offset), static_cast<int64_t>(size), MaskCrc(Crc32c(data.substr(offset, size))), {}};
+  };
+  ASSERT_TRUE(WriteBundleIndex(prefix, {1, true}, {{"c", entry(kComplex64, {1}, 4, 8)}, {"f", entry(kFloat, {}, 0, 4)}, {"i", entry(kInt16, {1}, 12, 2)}}).ok());
+  EXPECT_EQ(Read(prefix, "f"), "float[] 1.5");
+  EXPECT_EQ(Read(prefix, "c"), "complex64[1] (2,3)");
+  EXPECT_EQ(Read(prefix, "i"), "int16[1] 258");
 }
 
 // ---- damage ----

@@ -17,7 +17,7 @@ class WritableFile {
  public:
   // Small appends are gathered in `buffer_bytes`; larger ones go to the system as they are.
   static constexpr size_t kDefaultBufferBytes = 64 << 10;
-  static StatusOr<std::unique_ptr<WritableFile>> Create(absl::string_view path, size_t buffer_bytes = kDefaultBufferBytes);        // cuts an existing file
+  static StatusOr<std::unique_ptr<WritableFile>> Create(absl::string_view path, size_t buffer_bytes = kDefaultBufferBytes);  // cuts an existing file
   static StatusOr<std::unique_ptr<WritableFile>> OpenToAppend(absl::string_view path, size_t buffer_bytes = kDefaultBufferBytes);  // creates a missing one
   ~WritableFile();
   WritableFile(const WritableFile&) = delete;

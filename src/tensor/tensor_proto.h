@@ -19,7 +19,7 @@ StatusOr<Tensor> TensorFromProto(const tensorflow::TensorProto& proto);
 // Plain types as tensor_content, strings as string_val, resources as resource_handle_val. tensor_shape is always set.
 void TensorToProto(const Tensor& tensor, tensorflow::TensorProto* proto);
 
-StatusOr<Shape> ShapeFromProto(const tensorflow::TensorShapeProto& proto);  // fully known
+StatusOr<Shape> ShapeFromProto(const tensorflow::TensorShapeProto& proto);          // fully known
 StatusOr<PartialShape> PartialShapeFromProto(const tensorflow::TensorShapeProto& proto);
 void ShapeToProto(const PartialShape& shape, tensorflow::TensorShapeProto* proto);
 
