@@ -34,6 +34,12 @@ std::shared_ptr<MasterSession::Ticket> TicketOf(IncomingCall* call) {
   return ticket;
 }
 
+grpc::ByteBuffer SerializeFetches(const tensorflow::RunStepRequest& request, absl::Span<const Tensor> values, const tensorflow::RunStepResponse& response) {
+  absl::InlinedVector<NamedTensorView, 8> tensors;
+  for (size_t i = 0; i < values.size(); ++i) tensors.push_back({request.fetch(static_cast<int>(i)), &values[i]});
+  return SerializeWithNamedTensors(response, kStepTensor, tensors);
+}
+
 }  // namespace
 
 void MasterService::AddTo(RpcServer* server) {
@@ -53,7 +59,8 @@ void MasterService::AddTo(RpcServer* server) {
   inline_(RpcMethod::kRunStep, &MasterService::RunStep);
   inline_(RpcMethod::kRunCallable, &MasterService::RunCallable);
   inline_(RpcMethod::kReleaseCallable, &MasterService::ReleaseCallable);
-  server->AddMethod("/tensorflow.MasterService/PartialRunSetup", [](IncomingCall* call) { call->Fail(Unimplemented("PartialRunSetup")); });
+  server->AddMethod("/tensorflow.MasterService/PartialRunSetup",
+                    [this](IncomingCall* call) { master_->env().blocking->Schedule([this, call] { PartialRunSetup(call); }); });
 }
 
 void MasterService::CreateSession(IncomingCall* call) {
@@ -141,7 +148,19 @@ void MasterService::RunStep(IncomingCall* call) {
   }
   StatusOr<std::shared_ptr<MasterSession>> session = master_->FindSession(request.session_handle());
   if (!session.ok()) return fail(session.status());
-  if (!request.partial_run_handle().empty()) return fail(InvalidArgument("Must run PartialRunSetup before performing partial runs"));
+  if (!request.partial_run_handle().empty()) {
+    std::vector<std::pair<std::string, Tensor>> feeds;
+    for (NamedTensor& feed : pending->feeds) feeds.emplace_back(std::move(feed.name), std::move(feed.tensor));
+    const std::vector<std::string> fetches(request.fetch().begin(), request.fetch().end());
+    (*session)->RunPortion(request.partial_run_handle(), feeds, fetches, TicketOf(call),
+                           [call, pending, fail](const Status& result, absl::Span<const Tensor> values, bool is_last) {
+                             if (!result.ok()) return fail(result);
+                             tensorflow::RunStepResponse response;
+                             if (is_last) response.mutable_metadata();
+                             call->Reply(SerializeFetches(pending->request, values, response));
+                           });
+    return;
+  }
   StepNames names;
   std::vector<Tensor> values;
   for (NamedTensor& feed : pending->feeds) {
@@ -159,9 +178,7 @@ void MasterService::RunStep(IncomingCall* call) {
                     } else {
                       response.mutable_metadata();
                     }
-                    absl::InlinedVector<NamedTensorView, 8> tensors;
-                    for (size_t i = 0; i < fetches.size(); ++i) tensors.push_back({pending->request.fetch(static_cast<int>(i)), &fetches[i]});
-                    call->Reply(SerializeWithNamedTensors(response, kStepTensor, tensors));
+                    call->Reply(SerializeFetches(pending->request, fetches, response));
                   });
 }
 
@@ -178,6 +195,23 @@ void MasterService::MakeCallable(IncomingCall* call) {
   StatusOr<int64_t> handle = make();
   tensorflow::MakeCallableResponse response;
   if (handle.ok()) response.set_handle(*handle);
+  ReplyOr(call, handle.status(), response);
+}
+
+void MasterService::PartialRunSetup(IncomingCall* call) {
+  auto set_up = [&]() -> StatusOr<std::string> {
+    tensorflow::PartialRunSetupRequest request;
+    RETURN_IF_ERROR(ParseMessage(call->request(), &request));
+    if (!request_ids_.IsNew(request.request_id())) {
+      return Aborted("The same PartialRunSetup (Master) request was received twice. ", request.ShortDebugString());
+    }
+    ASSIGN_OR_RETURN(std::shared_ptr<MasterSession> session, master_->FindSession(request.session_handle()));
+    auto strings = [](const auto& list) { return std::vector<std::string>(list.begin(), list.end()); };
+    return session->SetUpPartialRun(strings(request.feed()), strings(request.fetch()), strings(request.target()));
+  };
+  StatusOr<std::string> handle = set_up();
+  tensorflow::PartialRunSetupResponse response;
+  if (handle.ok()) response.set_partial_run_handle(*handle);
   ReplyOr(call, handle.status(), response);
 }
 

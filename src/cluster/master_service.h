@@ -21,6 +21,7 @@ class MasterService {
   void ListDevices(IncomingCall* call);
   void Reset(IncomingCall* call);
   void MakeCallable(IncomingCall* call);
+  void PartialRunSetup(IncomingCall* call);
   // These on the thread that received the call.
   void RunStep(IncomingCall* call);
   void RunCallable(IncomingCall* call);

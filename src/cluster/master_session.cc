@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_format.h"
+#include "absl/strings/strip.h"
 #include "absl/synchronization/blocking_counter.h"
 #include "absl/synchronization/notification.h"
 #include "cluster/message_buffer.h"
@@ -35,19 +36,24 @@ StatusOr<std::shared_ptr<MasterSession>> MasterSession::Create(const MasterEnv& 
   session->config_ = request.config;
   session->own_task_ = env.task;
   session->peers_ = env.peers;
+  if (request.config.cluster_def().job_size() > 0) RETURN_IF_ERROR(session->UseClusterOf(request));
   const auto& filters = request.config.device_filters();
   ASSIGN_OR_RETURN(session->tasks_, SelectTasks(session->peers_.get(), session->own_task_, std::vector<std::string>(filters.begin(), filters.end())));
   RETURN_IF_ERROR(DiscoverDevices(&session->tasks_, cancellation));
   tensorflow::GetStatusResponse own;
   env.worker->GetStatus(&own);
   for (SessionTask& task : session->tasks_) {
-    if (task.is_master) task.devices.assign(own.device_attributes().begin(), own.device_attributes().end());
+    if (!task.is_master) continue;
+    for (auto device : own.device_attributes()) {
+      device.set_name(task.name + device.name().substr(env.task.size()));
+      task.devices.push_back(std::move(device));
+    }
   }
   {
     MutexLock lock(&session->graph_mu_);
     RETURN_IF_ERROR(session->Import(graph));
   }
-  Status created = session->CreateWorkerSessions(request.config.isolate_session_state());
+  Status created = session->CreateWorkerSessions();
   if (!created.ok()) {
     session->Close();
     return created;
@@ -67,10 +73,37 @@ Status MasterSession::Import(const tensorflow::GraphDef& graph) {
   return OkStatus();
 }
 
-Status MasterSession::CreateWorkerSessions(bool isolates) {
+// The session brings a cluster of its own, in which this task is the one at the address by which the client called it.
+Status MasterSession::UseClusterOf(const Request& request) {
+  ASSIGN_OR_RETURN(ClusterSpec cluster, ClusterSpec::FromProto(request.config.cluster_def()));
+  const absl::string_view address = absl::StripPrefix(request.target, "grpc://");
+  own_task_.clear();
+  for (const TaskName& task : cluster.tasks()) {
+    if (cluster.Address(task).value() != address) continue;
+    own_task_ = task.prefix();
+    if (own_task_ != env_.task) continue;
+    return InvalidArgument("The ClusterSpec names the job and task index to be the same names that were provided when the server booted. "
+                           "This is currently not allowed. Job: ", task.job, ", task index: ", task.index);
+  }
+  if (own_task_.empty()) return InvalidArgument("the target ", request.target, " is not the address of a task in the session's cluster");
+  peers_ = std::make_shared<Peers>(std::move(cluster), env_.client);
+  return OkStatus();
+}
+
+Status MasterSession::CreateWorkerSessions() {
+  const bool has_own_cluster = peers_ != env_.peers;
   tensorflow::CreateWorkerSessionRequest request;
   request.set_session_handle(handle_);
-  request.set_isolate_session_state(isolates);
+  request.set_isolate_session_state(config_.isolate_session_state() || has_own_cluster);
+  auto set_task = [&](const std::string& task) {
+    TaskName name;
+    ParseTaskName(task, &name);
+    request.mutable_server_def()->set_job_name(name.job);
+    request.mutable_server_def()->set_task_index(name.index);
+  };
+  request.mutable_server_def()->set_protocol("grpc");
+  if (has_own_cluster) peers_->cluster().ToProto(request.mutable_server_def()->mutable_cluster());
+  set_task(own_task_);
   request.set_master_task(own_task_);
   request.set_master_incarnation(static_cast<int64_t>(env_.worker->devices()->first()->incarnation()));
   RETURN_IF_ERROR(env_.worker->CreateSession(request));
@@ -80,11 +113,7 @@ Status MasterSession::CreateWorkerSessions(bool isolates) {
   for (size_t i = 0; i < tasks_.size(); ++i) {
     SessionTask& task = tasks_[i];
     if (task.is_master) continue;
-    TaskName name;
-    ParseTaskName(task.name, &name);
-    request.mutable_server_def()->set_job_name(name.job);
-    request.mutable_server_def()->set_task_index(name.index);
-    request.mutable_server_def()->set_protocol("grpc");
+    set_task(task.name);
     task.rpc->Call(RpcMethod::kCreateWorkerSession, SerializeMessage(request), {}, [&left, &answer = answers[i]](RpcReply reply) {
       answer = std::move(reply.status);
       left.DecrementCount();
@@ -118,7 +147,8 @@ StatusOr<int64_t> MasterSession::Extend(const tensorflow::GraphDef& graph, int64
 // ---- steps ----------------------------------------------------------------------------------------------------------------
 
 StatusOr<std::shared_ptr<const PreparedStep>> MasterSession::Prepare(absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
-                                                                     absl::Span<const std::string> targets, const tensorflow::CallableOptions* connections) {
+                                                                     absl::Span<const std::string> targets, const tensorflow::CallableOptions* connections,
+                                                                     PartialSpec* partial) {
   std::vector<int> fetch_index;
   StepPartitions partitions;
   {
@@ -139,20 +169,31 @@ StatusOr<std::shared_ptr<const PreparedStep>> MasterSession::Prepare(absl::Span<
       for (const auto& device : task.devices) incarnations[device.name()] = device.incarnation();
     }
     options.incarnation = [&incarnations](const std::string& device) { return incarnations[device]; };
-    options.use_phases = env_.use_phases;
+    options.use_phases = env_.use_phases && partial == nullptr;  // a phase starts only with all its inputs
     ASSIGN_OR_RETURN(partitions, PartitionByTask(step, options));
+    if (partial != nullptr) {
+      ASSIGN_OR_RETURN(*partial, PartialSpec::Make(step, partitions, feeds, fetches, fetch_index));
+    }
   }
   return RegisterStep(partitions, fetch_index, local_session_, tasks_, handle_, config_);
 }
 
 void MasterSession::Ticket::Cancel(const Status& reason) {
   std::shared_ptr<StepRun> run;
+  std::shared_ptr<PartialRun> partial;
   {
     MutexLock lock(&mu_);
     if (reason_.ok()) reason_ = reason;
     run = run_.lock();
+    partial = partial_.lock();
   }
   if (run != nullptr) run->Cancel(reason);
+  if (partial != nullptr) partial->Cancel(reason);
+}
+
+void MasterSession::Ticket::Attach(const std::shared_ptr<PartialRun>& partial) {
+  MutexLock lock(&mu_);
+  partial_ = partial;
 }
 
 void MasterSession::Run(const StepNames& names, std::vector<Tensor> feeds, const tensorflow::RunOptions* options, std::shared_ptr<Ticket> ticket,
@@ -266,6 +307,53 @@ void MasterSession::ReleaseCallable(int64_t handle) {
   if (found == callables_.end()) return;
   callable = std::move(found->second);
   callables_.erase(found);
+}
+
+StatusOr<std::string> MasterSession::SetUpPartialRun(absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
+                                                    absl::Span<const std::string> targets) {
+  std::string handle;
+  {
+    MutexLock lock(&mu_);
+    if (is_closed_) return ClosedError();
+    handle = absl::StrCat(next_partial_run_++);  // also counts those that fail, as TensorFlow's does
+  }
+  PartialSpec spec;
+  ASSIGN_OR_RETURN(std::shared_ptr<const PreparedStep> step, Prepare(feeds, fetches, targets, nullptr, &spec));
+  auto partial = std::make_shared<PartialRun>(std::move(spec));
+  auto raw = std::make_shared<StepRun*>(nullptr);
+  auto run = std::make_shared<StepRun>(env_.worker, std::move(step), StepOptions{.in_portions = true},
+                                       [self = shared_from_this(), partial, raw](const Status& status, absl::Span<const Tensor>, tensorflow::RunMetadata*) {
+                                         self->Leave(*raw);
+                                         partial->StepEnded(status);
+                                       });
+  *raw = run.get();
+  Status entered = Enter(run);
+  if (!entered.ok()) run->Cancel(entered);
+  {
+    MutexLock lock(&mu_);
+    partial_runs_.emplace(handle, partial);
+  }
+  partial->Begin(std::move(run));
+  return handle;
+}
+
+void MasterSession::RunPortion(const std::string& handle, absl::Span<const std::pair<std::string, Tensor>> feeds, absl::Span<const std::string> fetches,
+                               std::shared_ptr<Ticket> ticket, PartialRun::Done done) {
+  std::shared_ptr<PartialRun> partial;
+  {
+    MutexLock lock(&mu_);
+    auto found = partial_runs_.find(handle);
+    if (found != partial_runs_.end()) partial = found->second;
+  }
+  if (partial == nullptr) return done(InvalidArgument("Must run PartialRunSetup before performing partial runs"), {}, false);
+  if (ticket != nullptr) ticket->Attach(partial);
+  partial->Continue(feeds, fetches, [self = shared_from_this(), handle, done = std::move(done)](const Status& status, absl::Span<const Tensor> values, bool is_last) {
+    if (is_last) {
+      MutexLock lock(&self->mu_);
+      self->partial_runs_.erase(handle);
+    }
+    done(status, values, is_last);
+  });
 }
 
 // ---- end ------------------------------------------------------------------------------------------------------------------

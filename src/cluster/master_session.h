@@ -9,6 +9,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "absl/container/flat_hash_set.h"
 #include "cluster/master_env.h"
+#include "cluster/partial_run.h"
 #include "cluster/session_devices.h"
 #include "cluster/step_cache.h"
 #include "cluster/step_run.h"
@@ -42,9 +43,12 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
 
    private:
     friend class MasterSession;
+    void Attach(const std::shared_ptr<PartialRun>& partial);
+
     Mutex mu_;
     Status reason_ ABSL_GUARDED_BY(mu_);
     std::weak_ptr<StepRun> run_ ABSL_GUARDED_BY(mu_);
+    std::weak_ptr<PartialRun> partial_ ABSL_GUARDED_BY(mu_);
   };
   // The first step of its kind is prepared on the blocking threads. `feeds` in the order of names.feeds; `names` need not outlive the call.
   void Run(const StepNames& names, std::vector<Tensor> feeds, const tensorflow::RunOptions* options, std::shared_ptr<Ticket> ticket, StepRun::Done done,
@@ -54,6 +58,12 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   StatusOr<int64_t> MakeCallable(const tensorflow::CallableOptions& options);
   void RunCallable(int64_t callable, std::vector<Tensor> feeds, std::shared_ptr<Ticket> ticket, StepRun::Done done, grpc::CompletionQueue* queue = nullptr);
   void ReleaseCallable(int64_t callable);
+
+  // A step to be fed and fetched in portions; returns its handle. Blocks.
+  StatusOr<std::string> SetUpPartialRun(absl::Span<const std::string> feeds, absl::Span<const std::string> fetches, absl::Span<const std::string> targets);
+  // InvalidArgument for a handle that is unknown or has ended. `ticket` cancels the whole run.
+  void RunPortion(const std::string& handle, absl::Span<const std::pair<std::string, Tensor>> feeds, absl::Span<const std::string> fetches,
+                  std::shared_ptr<Ticket> ticket, PartialRun::Done done);
 
   // Of all tasks of the session.
   std::vector<tensorflow::DeviceAttributes> ListDevices() const;
@@ -72,10 +82,12 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
 
   MasterSession(const MasterEnv& env, std::string handle) : env_(env), handle_(std::move(handle)) {}
   Status Import(const tensorflow::GraphDef& graph) ABSL_EXCLUSIVE_LOCKS_REQUIRED(graph_mu_);
-  Status CreateWorkerSessions(bool isolates);
+  Status UseClusterOf(const Request& request);
+  Status CreateWorkerSessions();
   bool IsClosed();
   StatusOr<std::shared_ptr<const PreparedStep>> Prepare(absl::Span<const std::string> feeds, absl::Span<const std::string> fetches,
-                                                        absl::Span<const std::string> targets, const tensorflow::CallableOptions* connections);
+                                                        absl::Span<const std::string> targets, const tensorflow::CallableOptions* connections,
+                                                        PartialSpec* partial = nullptr);
   void StartRun(std::shared_ptr<const PreparedStep> step, std::vector<Tensor> feeds, const tensorflow::RunOptions* options,
                 const std::shared_ptr<Ticket>& ticket, StepRun::Done done, grpc::CompletionQueue* queue);
   Status Enter(const std::shared_ptr<StepRun>& run);
@@ -102,6 +114,8 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   absl::flat_hash_map<StepRun*, std::shared_ptr<StepRun>> running_ ABSL_GUARDED_BY(mu_);
   absl::flat_hash_map<int64_t, std::shared_ptr<const Callable>> callables_ ABSL_GUARDED_BY(mu_);
   int64_t next_callable_ ABSL_GUARDED_BY(mu_) = 0;
+  absl::flat_hash_map<std::string, std::shared_ptr<PartialRun>> partial_runs_ ABSL_GUARDED_BY(mu_);
+  int64_t next_partial_run_ ABSL_GUARDED_BY(mu_) = 0;
 };
 
 }  // namespace tandem

@@ -1,6 +1,7 @@
 #include "cluster/rpc_server.h"
 
-#include <grpcpp/impl/codegen/service_type.h>
+#include <grpc/support/log.h>
+#include <grpcpp/impl/service_type.h>
 #include <grpcpp/support/async_unary_call.h>
 
 #include <atomic>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "cluster/rpc_status.h"
+#include "core/log.h"
 
 namespace tandem {
 
@@ -128,6 +130,15 @@ class RpcServer::Call final : public IncomingCall {
   std::function<void()> on_cancel_ ABSL_GUARDED_BY(mu_);
 };
 
+// gRPC's own lines are for who looks for a fault in it; what matters comes back as a status.
+static void QuietenGrpc() {
+  static const bool is_done = [] {
+    gpr_set_log_function([](gpr_log_func_args* line) { LogDebug("grpc: ", line->message); });
+    return true;
+  }();
+  (void)is_done;
+}
+
 RpcServer::RpcServer() : service_(std::make_unique<Service>()), queue_(builder_.AddCompletionQueue()) {}
 
 RpcServer::~RpcServer() {
@@ -141,6 +152,7 @@ void RpcServer::AddMethod(std::string path, Handler handler) {
 }
 
 StatusOr<int> RpcServer::Start(const std::string& address, int max_threads) {
+  QuietenGrpc();
   int port = 0;
   builder_.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder_.RegisterService(service_.get());

@@ -59,12 +59,14 @@ void StepRun::StartRemote(const PreparedStep::Remote& remote) {
 void StepRun::StartLocal(absl::Span<const Tensor> feeds) {
   GraphRun run{step_->local_session, step_->local, state_, {}, options_.is_traced};
   run.feeds.reserve(step_->local_feeds.size());
-  for (int feed : step_->local_feeds) run.feeds.push_back(feeds[feed]);
+  if (!options_.in_portions) {
+    for (int feed : step_->local_feeds) run.feeds.push_back(feeds[feed]);
+  }
   if (options_.wants_partition_graphs) {
     MutexLock lock(&mu_);
     *metadata_->add_partition_graphs() = step_->local->def();
   }
-  Worker::Run(std::move(run), [self = shared_from_this()](const Status& status, absl::Span<Tensor> fetches, StepTrace* trace) {
+  auto ended = [self = shared_from_this()](const Status& status, absl::Span<Tensor> fetches, StepTrace* trace) {
     if (trace != nullptr) {
       MutexLock lock(&self->mu_);
       AddStepStats(trace->Take(), self->metadata_->mutable_step_stats());
@@ -72,10 +74,15 @@ void StepRun::StartLocal(absl::Span<const Tensor> feeds) {
     if (status.ok()) {
       self->fetches_.assign(std::make_move_iterator(fetches.begin()), std::make_move_iterator(fetches.end()));
     } else {
-      self->Fail(self->worker_->task(), status);
+      self->Fail(self->step_->local_session->devices->task_prefix(), status);
     }
     self->PartDone();
-  });
+  };
+  if (options_.in_portions) {
+    Worker::RunThroughRendezvous(std::move(run), ended);
+  } else {
+    Worker::Run(std::move(run), ended);
+  }
 }
 
 // ---- phases ---------------------------------------------------------------------------------------------------------------
@@ -224,9 +231,9 @@ void StepRun::Finish() {
   }
   const std::shared_ptr<StepRun> self = shared_from_this();
   if (!status.ok()) state_->Abort(status);  // nobody may go on waiting there, and with it keep this step
-  if (step_->local != nullptr && step_->local->has_transfers()) worker_->steps().Cleanup(step_id_);
+  if (!status.ok() || !options_.in_portions) ForgetLocally();
   absl::InlinedVector<Tensor, 8> fetches;
-  if (status.ok()) {
+  if (status.ok() && !options_.in_portions) {
     for (int position : step_->fetch_positions) fetches.push_back(fetches_[position]);
   }
   Done done = std::move(done_);
@@ -235,6 +242,10 @@ void StepRun::Finish() {
   for (const auto& part : step_->phased) {
     if (part.task->needs_cleanup) part.task->channel->CleanupStep(step_id_);
   }
+}
+
+void StepRun::ForgetLocally() {
+  if (step_->local != nullptr && step_->local->has_transfers()) worker_->steps().Cleanup(step_id_);
 }
 
 }  // namespace tandem

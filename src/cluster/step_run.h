@@ -26,6 +26,7 @@ namespace tandem {
 struct StepOptions {
   bool is_traced = false;
   bool wants_partition_graphs = false;
+  bool in_portions = false;                // feeds and fetches of this task's part pass its rendezvous, see PartialRun
   grpc::CompletionQueue* queue = nullptr;  // who waits for RunGraph's replies; null: the task's threads
 };
 
@@ -41,6 +42,10 @@ class StepRun : public std::enable_shared_from_this<StepRun> {
 
   // Once. `feeds` as many as step->feed_count. `done` runs exactly once, maybe before this returns.
   void Start(absl::Span<const Tensor> feeds);
+  // The step in this task.
+  const std::shared_ptr<StepState>& state() const { return state_; }
+  // For a step in portions, when all its results were fetched: drops its rendezvous.
+  void ForgetLocally();
   // Any time, any thread. The step ends soon with `reason`.
   void Cancel(const Status& reason);
 
