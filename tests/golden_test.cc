@@ -63,23 +63,56 @@ StatusOr<Tensor> Decode(const P& p) {
   const int64_t values = p.f_size() / (IsComplex(dtype) ? 2 : 1) + p.i_size() + p.u_size() + p.s_size();
   if (values != shape.num_elements()) return InvalidArgument(p.type(), " with ", values, " values");
   switch (dtype) {
-    case kFloat: Fill<float>(p.f(), &tensor); break;
-    case kDouble: Fill<double>(p.f(), &tensor); break;
-    case kHalf: Fill<Half>(p.f(), &tensor); break;
-    case kBfloat16: Fill<BFloat16>(p.f(), &tensor); break;
-    case kInt8: Fill<int8_t>(p.i(), &tensor); break;
-    case kInt16: Fill<int16_t>(p.i(), &tensor); break;
-    case kInt32: Fill<int32_t>(p.i(), &tensor); break;
-    case kInt64: Fill<int64_t>(p.i(), &tensor); break;
-    case kUint8: Fill<uint8_t>(p.u(), &tensor); break;
-    case kUint16: Fill<uint16_t>(p.u(), &tensor); break;
-    case kUint32: Fill<uint32_t>(p.u(), &tensor); break;
-    case kUint64: Fill<uint64_t>(p.u(), &tensor); break;
-    case kBool: Fill<bool>(p.i(), &tensor); break;
-    case kString: Fill<std::string>(p.s(), &tensor); break;
-    case kComplex64: FillComplex<std::complex<float>>(p.f(), &tensor); break;
-    case kComplex128: FillComplex<std::complex<double>>(p.f(), &tensor); break;
-    default: return Unimplemented("type ", p.type(), " in a golden file");
+    case kFloat:
+      Fill<float>(p.f(), &tensor);
+      break;
+    case kDouble:
+      Fill<double>(p.f(), &tensor);
+      break;
+    case kHalf:
+      Fill<Half>(p.f(), &tensor);
+      break;
+    case kBfloat16:
+      Fill<BFloat16>(p.f(), &tensor);
+      break;
+    case kInt8:
+      Fill<int8_t>(p.i(), &tensor);
+      break;
+    case kInt16:
+      Fill<int16_t>(p.i(), &tensor);
+      break;
+    case kInt32:
+      Fill<int32_t>(p.i(), &tensor);
+      break;
+    case kInt64:
+      Fill<int64_t>(p.i(), &tensor);
+      break;
+    case kUint8:
+      Fill<uint8_t>(p.u(), &tensor);
+      break;
+    case kUint16:
+      Fill<uint16_t>(p.u(), &tensor);
+      break;
+    case kUint32:
+      Fill<uint32_t>(p.u(), &tensor);
+      break;
+    case kUint64:
+      Fill<uint64_t>(p.u(), &tensor);
+      break;
+    case kBool:
+      Fill<bool>(p.i(), &tensor);
+      break;
+    case kString:
+      Fill<std::string>(p.s(), &tensor);
+      break;
+    case kComplex64:
+      FillComplex<std::complex<float>>(p.f(), &tensor);
+      break;
+    case kComplex128:
+      FillComplex<std::complex<double>>(p.f(), &tensor);
+      break;
+    default:
+      return Unimplemented("type ", p.type(), " in a golden file");
   }
   return tensor;
 }
@@ -104,21 +137,32 @@ std::vector<double> ComplexDoubles(const Tensor& tensor) {
 // Numbers of a floating or complex tensor.
 std::vector<double> FloatingValues(const Tensor& tensor) {
   switch (tensor.dtype()) {
-    case kFloat: return Doubles<float>(tensor);
-    case kDouble: return Doubles<double>(tensor);
-    case kHalf: return Doubles<Half>(tensor);
-    case kBfloat16: return Doubles<BFloat16>(tensor);
-    case kComplex64: return ComplexDoubles<std::complex<float>>(tensor);
-    default: return ComplexDoubles<std::complex<double>>(tensor);
+    case kFloat:
+      return Doubles<float>(tensor);
+    case kDouble:
+      return Doubles<double>(tensor);
+    case kHalf:
+      return Doubles<Half>(tensor);
+    case kBfloat16:
+      return Doubles<BFloat16>(tensor);
+    case kComplex64:
+      return ComplexDoubles<std::complex<float>>(tensor);
+    default:
+      return ComplexDoubles<std::complex<double>>(tensor);
   }
 }
 
 double DefaultTolerance(DataType dtype) {
   switch (dtype) {
-    case kHalf: return 2e-3;
-    case kBfloat16: return 2e-2;
-    case kFloat: case kComplex64: return 1e-5;
-    default: return 1e-12;
+    case kHalf:
+      return 2e-3;
+    case kBfloat16:
+      return 2e-2;
+    case kFloat:
+    case kComplex64:
+      return 1e-5;
+    default:
+      return 1e-12;
   }
 }
 
@@ -341,7 +385,8 @@ class GoldenCase {
       if (!IsFloating(dtype) && !IsComplex(dtype)) continue;
       ys.emplace_back(graph_.FindNode("test"), static_cast<int>(i));
       const std::string name = absl::StrCat("weights", i);
-      grad_ys.push_back(graph_.AddNode({.op = "Const", .name = name, .attrs = {{"value", AttrValue(Weights(i, dtype, value.shape()))}, {"dtype", dtype}}}).output());
+      grad_ys.push_back(
+          graph_.AddNode({.op = "Const", .name = name, .attrs = {{"value", AttrValue(Weights(i, dtype, value.shape()))}, {"dtype", dtype}}}).output());
     }
     std::vector<int> of_input;  // index among xs of each input, or -1
     for (int i = 0; i < test_.in_size(); ++i) {
@@ -395,8 +440,7 @@ bool RegisterFile(const std::filesystem::path& path) {
   }
   for (const golden::Test& test : file->test()) {
     const std::string suite = absl::StrCat(path.stem().string(), "/", test.op());
-    testing::RegisterTest(suite.c_str(), test.name().c_str(), nullptr, nullptr, path.c_str(), 1,
-                          [&test]() -> GoldenTest* { return new GoldenTest(test); });
+    testing::RegisterTest(suite.c_str(), test.name().c_str(), nullptr, nullptr, path.c_str(), 1, [&test]() -> GoldenTest* { return new GoldenTest(test); });
   }
   return true;
 }

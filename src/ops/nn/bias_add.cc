@@ -130,9 +130,7 @@ std::vector<NamedAttr> DataFormat(const GradientScope& g) {
 Status BiasAddGradient(GradientScope& g) { return g.Return({g.grad(0), g.Op("BiasAddGrad", {g.grad(0)}, DataFormat(g))}); }
 
 // The sum over all but the channels spreads its gradient over them: a bias added to zeros.
-Status BiasAddGradGradient(GradientScope& g) {
-  return g.Return({g.Op("BiasAdd", {g.Op("ZerosLike", {g.input(0)}), g.grad(0)}, DataFormat(g))});
-}
+Status BiasAddGradGradient(GradientScope& g) { return g.Return({g.Op("BiasAdd", {g.Op("ZerosLike", {g.input(0)}), g.grad(0)}, DataFormat(g))}); }
 
 DEFINE_OP("BiasAdd")
     .Input("value: T")

@@ -164,8 +164,8 @@ GradientFunction BackpropInputGradient(const ConvNames& names) {
 GradientFunction BackpropFilterGradient(const ConvNames& names) {
   return [&names](GradientScope& g) {
     Output input = g.input(0), gradient = g.input(2);
-    return g.Return({g.Op(names.backprop_input, {g.ShapeOf(input), g.grad(0), gradient}, ConvAttrs(g)), Output(),
-                     g.Op(names.forward, {input, g.grad(0)}, ConvAttrs(g))});
+    return g.Return(
+        {g.Op(names.backprop_input, {g.ShapeOf(input), g.grad(0), gradient}, ConvAttrs(g)), Output(), g.Op(names.forward, {input, g.grad(0)}, ConvAttrs(g))});
   };
 }
 

@@ -142,8 +142,8 @@ struct Convolution {
   Status Forward(const T* input, const T* filter, T* output) {
     return ForEachChunk(!IsPointwise(g), [&](int64_t group, int64_t begin, int64_t count) {
       const int64_t channel = group * group_channels;
-      return Multiply(false, false, count, group_channels, patch, Patches(input, group, begin, count), MatrixRef<const T>{filter + channel, g.out_channels}, false,
-                      MatrixRef<T>{output + begin * g.out_channels + channel, g.out_channels});
+      return Multiply(false, false, count, group_channels, patch, Patches(input, group, begin, count), MatrixRef<const T>{filter + channel, g.out_channels},
+                      false, MatrixRef<T>{output + begin * g.out_channels + channel, g.out_channels});
     });
   }
 

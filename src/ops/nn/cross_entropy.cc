@@ -175,9 +175,7 @@ Status CrossEntropyGradient(GradientScope& g) {
   return g.Return({by_logits, g.Mul(loss_gradient, g.Neg(g.Op("LogSoftmax", {g.input(0)})))});
 }
 
-Status SparseCrossEntropyGradient(GradientScope& g) {
-  return g.Return({LogitsGradient(g, g.Op("ExpandDims", {g.grad(0), LastAxis(g)})), Output()});
-}
+Status SparseCrossEntropyGradient(GradientScope& g) { return g.Return({LogitsGradient(g, g.Op("ExpandDims", {g.grad(0), LastAxis(g)})), Output()}); }
 
 DEFINE_OP("SoftmaxCrossEntropyWithLogits")
     .Input("features: T")

@@ -131,8 +131,7 @@ struct DepthwiseConv {
       return InvalidArgument("out_backprop has shape ", ctx.input(2).shape().ToString(), ", the sizes of input and filter give ", output_shape.ToString());
     }
     const bool is_image = pass != Pass::kBackpropFilter && spec.is_channels_first;  // the result has the layout of images
-    ASSIGN_OR_RETURN(Tensor * output,
-                     ctx.Allocate(0, pass == Pass::kForward ? output_shape : pass == Pass::kBackpropInput ? input_shape : filter_shape));
+    ASSIGN_OR_RETURN(Tensor * output, ctx.Allocate(0, pass == Pass::kForward ? output_shape : pass == Pass::kBackpropInput ? input_shape : filter_shape));
     ASSIGN_OR_RETURN(Tensor work, WorkspaceFor(*output, is_image));
     Tensor a, b;  // the two operands
     if (pass == Pass::kBackpropInput) {

@@ -94,9 +94,7 @@ Status SoftplusGradGradient(GradientScope& g) {
   return g.Return({g.Op("SoftplusGrad", {g.grad(0), x}), g.RealDiv(g.Mul(g.grad(0), dy), denominator)});
 }
 
-OpBuilder ActivationOp(const char* name) {
-  return OpBuilder(name).Input("features: T").Output("activations: T").Attr("T: FLT").Shape(SameAsInput0);
-}
+OpBuilder ActivationOp(const char* name) { return OpBuilder(name).Input("features: T").Output("activations: T").Attr("T: FLT").Shape(SameAsInput0); }
 OpBuilder GradientOp(const char* name, const char* operand) {
   return OpBuilder(name).Input("gradients: T").Input(operand).Output("backprops: T").Attr("T: FLT").Shape(SameAsBothInputs);
 }
@@ -106,7 +104,8 @@ const OpRegistrar kEluGrad = GradientOp("EluGrad", "outputs: T").Cpu(ForFloating
 const OpRegistrar kSelu = ActivationOp("Selu").Cpu(ForFloating<Activation<SeluRule>>()).Gradient(OfOutput("SeluGrad"));
 const OpRegistrar kSeluGrad = GradientOp("SeluGrad", "outputs: T").Cpu(ForFloating<ActivationGradient<SeluGradRule>>()).Gradient(OfOutputAgain("SeluGrad"));
 const OpRegistrar kSoftplus = ActivationOp("Softplus").Cpu(ForFloating<Activation<SoftplusRule>>()).Gradient(OfInput("SoftplusGrad"));
-const OpRegistrar kSoftplusGrad = GradientOp("SoftplusGrad", "features: T").Cpu(ForFloating<ActivationGradient<SoftplusGradRule>>()).Gradient(SoftplusGradGradient);
+const OpRegistrar kSoftplusGrad =
+    GradientOp("SoftplusGrad", "features: T").Cpu(ForFloating<ActivationGradient<SoftplusGradRule>>()).Gradient(SoftplusGradGradient);
 const OpRegistrar kSoftsign = ActivationOp("Softsign").Cpu(ForFloating<Activation<SoftsignRule>>()).Gradient(OfInput("SoftsignGrad"));
 const OpRegistrar kSoftsignGrad = GradientOp("SoftsignGrad", "features: T").Cpu(ForFloating<ActivationGradient<SoftsignGradRule>>());
 

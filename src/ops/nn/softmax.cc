@@ -43,9 +43,7 @@ Status AtLeastOneDimension(ShapeContext& ctx) {
   return SameAsInput0(ctx);
 }
 
-Output SumOverClasses(GradientScope& g, Output x) {
-  return g.Op("Sum", {x, g.Const(Tensor::Vector<int32_t>({-1}))}, {{"keep_dims", true}});
-}
+Output SumOverClasses(GradientScope& g, Output x) { return g.Op("Sum", {x, g.Const(Tensor::Vector<int32_t>({-1}))}, {{"keep_dims", true}}); }
 
 // d/dx = (g - Σ g·y) · y
 Status SoftmaxGradient(GradientScope& g) {
@@ -54,9 +52,7 @@ Status SoftmaxGradient(GradientScope& g) {
 }
 
 // d/dx = g - Σ g · e^y
-Status LogSoftmaxGradient(GradientScope& g) {
-  return g.Return({g.Sub(g.grad(0), g.Mul(SumOverClasses(g, g.grad(0)), g.Op("Exp", {g.output(0)})))});
-}
+Status LogSoftmaxGradient(GradientScope& g) { return g.Return({g.Sub(g.grad(0), g.Mul(SumOverClasses(g, g.grad(0)), g.Op("Exp", {g.output(0)})))}); }
 
 DEFINE_OP("Softmax")
     .Input("logits: T")

@@ -114,9 +114,8 @@ struct NthElement {
     for (int64_t row = 0; row < rows.rows; ++row) {
       const T* from = input.data<T>() + row * rows.columns;
       std::copy(from, from + rows.columns, row_copy.begin());
-      std::nth_element(row_copy.begin(), row_copy.begin() + n, row_copy.end(), [](const T& a, const T& b) {
-        return IsLess(static_cast<ComputeType<T>>(a), static_cast<ComputeType<T>>(b));
-      });
+      std::nth_element(row_copy.begin(), row_copy.begin() + n, row_copy.end(),
+                       [](const T& a, const T& b) { return IsLess(static_cast<ComputeType<T>>(a), static_cast<ComputeType<T>>(b)); });
       values->mutable_data<T>()[row] = row_copy[n];
     }
     return OkStatus();
@@ -165,7 +164,8 @@ Status TopKGradient(GradientScope& g) {
   Output k = g.Op("FloorDiv", {g.Op("Size", {g.output(1)}, {{"out_type", kInt64}}), g.Op("Maximum", {rows, one})});
   Output places = g.Op("Reshape", {int64(g.output(1)), g.Op("Pack", {rows, k}, {{"N", 2}})});
   Output starts = g.Op("Mul", {g.Op("Range", {zero, rows, one}), columns});
-  Output flat = g.Op("Reshape", {g.Add(places, g.Op("ExpandDims", {starts, g.Scalar(-1, kInt32)})), g.Op("Reshape", {minus_one, g.Const(Tensor::Vector<int32_t>({1}))})});
+  Output flat =
+      g.Op("Reshape", {g.Add(places, g.Op("ExpandDims", {starts, g.Scalar(-1, kInt32)})), g.Op("Reshape", {minus_one, g.Const(Tensor::Vector<int32_t>({1}))})});
   Output updates = g.Op("Reshape", {g.grad(0), g.Const(Tensor::Vector<int32_t>({-1}))});
   Output scattered = g.Op("ScatterNd", {g.Op("ExpandDims", {flat, g.Scalar(-1, kInt32)}), updates, g.Op("ExpandDims", {size, g.Scalar(0, kInt32)})});
   std::vector<Output> result(g.num_inputs());

@@ -56,8 +56,7 @@ Status FitWindow(Padding padding, WindowDim* dim) {
     return OkStatus();
   }
   int64_t reach;  // of the window, from its first tap to its last
-  if (dim->in < 0 || dim->window < 1 || __builtin_mul_overflow(dim->window - 1, dim->dilation, &reach) || reach >= INT64_MAX / 4 ||
-      dim->in >= INT64_MAX / 4) {
+  if (dim->in < 0 || dim->window < 1 || __builtin_mul_overflow(dim->window - 1, dim->dilation, &reach) || reach >= INT64_MAX / 4 || dim->in >= INT64_MAX / 4) {
     return InvalidArgument("a window of ", dim->window, " with dilation ", dim->dilation, " cannot slide over ", dim->in);
   }
   ++reach;

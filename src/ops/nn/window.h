@@ -27,9 +27,9 @@ Status FitWindow(Padding padding, WindowDim* dim);
 struct WindowSpec {
   bool is_channels_first = false;
   Padding padding = Padding::kValid;
-  std::vector<int64_t> sizes, strides, dilations;          // `sizes`: of pooling, empty for convolution
+  std::vector<int64_t> sizes, strides, dilations;  // `sizes`: of pooling, empty for convolution
   std::vector<std::pair<int64_t, int64_t>> explicit_padding;
-  int64_t channel_size = 1, channel_stride = 1;            // of pooling across channels
+  int64_t channel_size = 1, channel_stride = 1;  // of pooling across channels
 
   int spatial_dims() const { return static_cast<int>(strides.size()); }
   int channel_dim() const { return is_channels_first ? 1 : spatial_dims() + 1; }

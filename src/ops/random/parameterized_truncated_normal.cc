@@ -11,8 +11,8 @@
 namespace tandem {
 namespace {
 
-constexpr int kMaxIterations = 1000;           // rejections in a row before giving up
-constexpr double kDeviationsForNormal = 1.3;   // the mean and this much of one side are inside: normal proposals are mostly accepted
+constexpr int kMaxIterations = 1000;          // rejections in a row before giving up
+constexpr double kDeviationsForNormal = 1.3;  // the mean and this much of one side are inside: normal proposals are mostly accepted
 constexpr int64_t kSamplesPerSharedBatch = 100;
 
 // `T` numbers of one block at a time. C is what T computes in.
