@@ -345,3 +345,19 @@ case("Bucketize", [i64([-1, 0, 3, 10])], boundaries=[0.0, 3.0, 5.0], name="int64
 case("Bincount", [i32([1, 2, 2, 7]), 4, f32(4)])
 case("Bincount", [i32([1, 2, 2, 7]), 4, i64([])], name="no_weights")
 case("Bincount", [i32([1, -2]), 4, i32([1, 2])], error=BAD)
+
+# -- einsum
+
+for name, equation, shapes in (
+        ("matmul", "ij,jk->ik", [(2, 3), (3, 4)]), ("transposed_result", "ij,jk->ki", [(2, 3), (3, 4)]), ("batch", "bij,bjk->bik", [(2, 3, 4), (2, 4, 2)]),
+        ("dot", "ij,ij->", [(2, 3), (2, 3)]), ("outer", "i,j->ij", [(2,), (3,)]), ("transpose", "ijk->kij", [(2, 3, 4)]), ("sum_rows", "ij->i", [(2, 3)]),
+        ("sum_all", "ij->", [(2, 3)]), ("diagonal", "ii->i", [(3, 3)]), ("trace", "ii->", [(3, 3)]), ("several_contracted", "abcd,cbe->ade", [(2, 3, 2, 2), (2, 3, 2)]),
+        ("summed_in_one_input", "ijk,jl->il", [(2, 3, 2), (3, 2)]), ("ellipsis", "...ij,...jk->...ik", [(2, 3, 4), (2, 4, 2)]),
+        ("ellipsis_broadcast", "...ij,...jk->...ik", [(3, 1, 2, 2), (2, 2, 3)]), ("elementwise", "ij,ij->ij", [(2, 3), (2, 3)]), ("identity", "ij->ij", [(2, 3)])):
+    case("Einsum", [[f32(*s) for s in shapes]], equation=equation, grad=True, name=name)
+case("Einsum", [[f32(3, 2)]], equation="ij->iji", name="diagonal_result")
+for name in ("half", "double", "int32", "complex64"):
+    case("Einsum", [[TYPES[name](2, 3), TYPES[name](3, 2)]], equation="ij,jk->ik", name=name)
+case("Einsum", [[f32(2, 0), f32(0, 3)]], equation="ij,jk->ik", name="nothing_to_sum")
+case("Einsum", [[f32(2, 3), f32(2, 3)]], equation="ij,jk->ik", error=BAD)
+case("Einsum", [[f32(2, 3)]], equation="ijk->i", error=BAD)

@@ -126,7 +126,9 @@ Status ConcatGradient(GradientScope& g) {
 struct ConcatOffset {
   Status Run(KernelContext& ctx) const {
     int count = ctx.num_inputs() - 1;
-    if (!ctx.input(0).shape().is_scalar()) return InvalidArgument("Concat dim tensor should be a scalar integer, but got shape ", ctx.input(0).shape().ToString());
+    if (!ctx.input(0).shape().is_scalar()) {
+      return InvalidArgument("Concat dim tensor should be a scalar integer, but got shape ", ctx.input(0).shape().ToString());
+    }
     ASSIGN_OR_RETURN(int64_t axis, ReadScalar(ctx.input(0), "concat_dim"));
     for (int i = 0; i < count; ++i) {
       if (ctx.input(1 + i).shape().rank() != 1) return InvalidArgument("input ", i, " should be a vector, but got shape ", ctx.input(1 + i).shape().ToString());

@@ -193,7 +193,9 @@ Status GatherGradient(GradientScope& g) {
     ASSIGN_OR_RETURN(Tensor value, source->attrs().GetTensor("value"));
     ASSIGN_OR_RETURN(axis, ReadScalar(value, "axis"));
     batch_dims = g.attrs().GetInt("batch_dims");
-    if (batch_dims < 0 && !g.input(1).shape().has_rank()) return Unimplemented("the gradient of GatherV2 with batch_dims ", batch_dims, " needs indices of known rank");
+    if (batch_dims < 0 && !g.input(1).shape().has_rank()) {
+      return Unimplemented("the gradient of GatherV2 with batch_dims ", batch_dims, " needs indices of known rank");
+    }
     if (batch_dims < 0) batch_dims += g.input(1).shape().rank();
   }
   std::vector<Output> gradients(g.num_inputs());

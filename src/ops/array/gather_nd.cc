@@ -62,7 +62,9 @@ Status GatherNdShape(ShapeContext& ctx) {
   if (indices.rank() < 1) return InvalidArgument("indices must be at least a vector");
   int64_t depth = indices.dim(indices.rank() - 1);
   if (depth < 0) return OkStatus();
-  if (depth > params.rank()) return InvalidArgument("indices.shape[-1] must be <= params.rank, but saw indices shape: ", indices.ToString(), " and params shape: ", params.ToString());
+  if (depth > params.rank()) {
+    return InvalidArgument("indices.shape[-1] must be <= params.rank, but saw indices shape: ", indices.ToString(), " and params shape: ", params.ToString());
+  }
   std::vector<int64_t> sizes(indices.dims().begin(), indices.dims().end() - 1);
   for (int i = static_cast<int>(depth); i < params.rank(); ++i) sizes.push_back(params.dim(i));
   ctx.set_output(0, PartialShape(sizes));

@@ -65,9 +65,10 @@ Status ReadDiagonals(const Tensor& k, Band* band) {
 }
 
 Status CheckInside(const Band& band) {
-  auto is_inside = [&](int64_t d) { return (-band.rows < d && d < band.columns) || d == 0; };
-  if (!is_inside(band.lower)) return InvalidArgument("lower_diag_index is out of bound: ", band.lower, ". It must be between ", -band.rows, " and ", band.columns);
-  if (!is_inside(band.upper)) return InvalidArgument("upper_diag_index is out of bound: ", band.upper, ". It must be between ", -band.rows, " and ", band.columns);
+  for (int64_t d : {band.lower, band.upper}) {
+    if ((-band.rows < d && d < band.columns) || d == 0) continue;
+    return InvalidArgument(d == band.lower ? "lower" : "upper", "_diag_index is out of bound: ", d, ". It must be between ", -band.rows, " and ", band.columns);
+  }
   return OkStatus();
 }
 
@@ -221,8 +222,9 @@ struct MatrixSetDiag {
     if (band.count() > 1) expected.AddDim(band.count());
     expected.AddDim(band.max_length());
     if (diagonal.shape() != expected) {
-      return InvalidArgument("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the longests diagonal in range [",
-                             band.lower, ":", band.upper, "].\nInput shape: ", shape.ToString(), "\nDiagonal shape: ", diagonal.shape().ToString(),
+      return InvalidArgument("Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not equal to the longests "
+                             "diagonal in range [", band.lower, ":", band.upper, "].\nInput shape: ", shape.ToString(),
+                             "\nDiagonal shape: ", diagonal.shape().ToString(),
                              "\nExpected diagonal shape: ", expected.ToString());
     }
     Tensor output = ctx.TakeInput(0);

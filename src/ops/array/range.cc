@@ -21,6 +21,8 @@ std::string AsText(T value) {
   }
 }
 
+constexpr int64_t kMaxSize = std::numeric_limits<int64_t>::max();
+
 // ceil(|limit - start| / |delta|). InvalidArgument if delta is 0, leads away from limit or the result would be too large.
 template <typename T>
 StatusOr<int64_t> RangeSize(T start, T limit, T delta) {
@@ -28,14 +30,15 @@ StatusOr<int64_t> RangeSize(T start, T limit, T delta) {
   if (delta > T(0) && start > limit) return InvalidArgument("Requires start <= limit when delta > 0: ", AsText(start), "/", AsText(limit));
   if (delta < T(0) && start < limit) return InvalidArgument("Requires start >= limit when delta < 0: ", AsText(start), "/", AsText(limit));
   if constexpr (std::is_integral_v<T>) {
-    uint64_t distance = start < limit ? static_cast<uint64_t>(limit) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(limit);
+    uint64_t from = static_cast<uint64_t>(start), to = static_cast<uint64_t>(limit);
+    uint64_t distance = start < limit ? to - from : from - to;
     uint64_t step = delta > T(0) ? static_cast<uint64_t>(delta) : uint64_t{0} - static_cast<uint64_t>(delta);
     uint64_t size = distance / step + (distance % step != 0 ? 1 : 0);
-    if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return InvalidArgument("Requires ((limit - start) / delta) <= ", std::numeric_limits<int64_t>::max());
+    if (size > static_cast<uint64_t>(kMaxSize)) return InvalidArgument("Requires ((limit - start) / delta) <= ", kMaxSize);
     return static_cast<int64_t>(size);
   } else {
     double size = std::ceil(std::abs((static_cast<double>(limit) - static_cast<double>(start)) / static_cast<double>(delta)));
-    if (!(size < 9.2e18)) return InvalidArgument("Requires ((limit - start) / delta) <= ", std::numeric_limits<int64_t>::max());
+    if (!(size < 9.2e18)) return InvalidArgument("Requires ((limit - start) / delta) <= ", kMaxSize);
     return static_cast<int64_t>(size);
   }
 }

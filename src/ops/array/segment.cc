@@ -85,10 +85,9 @@ Status SumGradient(GradientScope& g) { return g.Return({GatherRows(g, g.grad(0))
 Status MeanGradient(GradientScope& g) {
   // Ones of shape [rows, 1, 1, …], summed by segment: the rows in each.
   Output rank = g.Op("Rank", {g.input(0)});
-  Output ones_shape = g.Op("ConcatV2",
-                           {g.Op("Shape", {g.input(1)}),
-                            g.Op("Fill", {g.Op("ExpandDims", {g.Sub(rank, g.Scalar(1, kInt32)), g.Scalar(0, kInt32)}), g.Scalar(1, kInt32)}), g.Scalar(0, kInt32)},
-                           {{"N", 2}});
+  Output surplus = g.Op("ExpandDims", {g.Sub(rank, g.Scalar(1, kInt32)), g.Scalar(0, kInt32)});
+  Output inner = g.Op("Fill", {surplus, g.Scalar(1, kInt32)});
+  Output ones_shape = g.Op("ConcatV2", {g.Op("Shape", {g.input(1)}), inner, g.Scalar(0, kInt32)}, {{"N", 2}});
   Output counts = g.Op("SegmentSum", {g.Op("Fill", {ones_shape, g.Scalar(1, g.grad(0))}), g.input(1)});
   return g.Return({GatherRows(g, g.RealDiv(g.grad(0), counts)), Output()});
 }

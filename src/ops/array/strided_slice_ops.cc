@@ -51,7 +51,10 @@ StatusOr<PartialShape> ResultShape(ShapeContext& ctx, const PartialShape& sliced
   if (length.dim(0) > 32) return InvalidArgument("slices of more than 32 entries are not supported, got ", length.dim(0));
   std::vector<int64_t> values[3];
   const std::vector<int64_t>* known[3];
-  for (int i = 0; i < 3; ++i) known[i] = ConstantVector(ctx, first + i, &values[i]) && static_cast<int64_t>(values[i].size()) == length.dim(0) ? &values[i] : nullptr;
+  for (int i = 0; i < 3; ++i) {
+    bool is_known = ConstantVector(ctx, first + i, &values[i]) && static_cast<int64_t>(values[i].size()) == length.dim(0);
+    known[i] = is_known ? &values[i] : nullptr;
+  }
   return SliceResultShape(sliced, static_cast<int>(length.dim(0)), known[0], known[1], known[2], SliceMasks(ctx.attrs()));
 }
 

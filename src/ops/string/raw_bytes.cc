@@ -140,7 +140,13 @@ DEFINE_OP("DecodePaddedRaw")
 
 DEFINE_OP("SerializeTensor").Input("tensor: T").Output("serialized: string").Attr("T: type").Shape(ScalarOutputs).Cpu(AnyType<SerializeTensor>()).NoGradient();
 
-DEFINE_OP("ParseTensor").Input("serialized: string").Output("output: out_type").Attr("out_type: type").Shape(UnknownShapes).Cpu(AnyType<ParseTensor>()).NoGradient();
+DEFINE_OP("ParseTensor")
+    .Input("serialized: string")
+    .Output("output: out_type")
+    .Attr("out_type: type")
+    .Shape(UnknownShapes)
+    .Cpu(AnyType<ParseTensor>())
+    .NoGradient();
 
 }  // namespace
 }  // namespace tandem

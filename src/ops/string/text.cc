@@ -22,7 +22,9 @@ struct StringLength {
     const Tensor& input = ctx.input(0);
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, input.shape()));
     int32_t* to = output->mutable_data<int32_t>();
-    for (const std::string& text : input.values<std::string>()) *to++ = static_cast<int32_t>(is_utf8 ? CountCharacters(text) : static_cast<int64_t>(text.size()));
+    for (const std::string& text : input.values<std::string>()) {
+      *to++ = is_utf8 ? static_cast<int32_t>(CountCharacters(text)) : static_cast<int32_t>(text.size());
+    }
     return OkStatus();
   }
 
@@ -55,7 +57,8 @@ std::string ChangeUtf8Case(absl::string_view text, bool is_upper) {
     } else if (kUtf8 == nullptr) {
       AppendUtf8(code_point, &changed);
     } else {
-      AppendUtf8(static_cast<char32_t>(is_upper ? towupper_l(static_cast<wint_t>(code_point), kUtf8) : towlower_l(static_cast<wint_t>(code_point), kUtf8)), &changed);
+      wint_t letter = static_cast<wint_t>(code_point);
+      AppendUtf8(static_cast<char32_t>(is_upper ? towupper_l(letter, kUtf8) : towlower_l(letter, kUtf8)), &changed);
     }
   }
   return changed;
@@ -83,7 +86,8 @@ struct StringCase {
   bool is_upper, is_utf8;
 };
 
-// Characters [pos, pos + length) of `text`, in bytes or UTF-8; a negative pos counts from the end, a negative length of bytes has no end. False if pos is out of range.
+// Characters [pos, pos + length) of `text`, in bytes or UTF-8; a negative pos counts from the end, a negative length of bytes has no end.
+// False if pos is out of range.
 bool Cut(absl::string_view text, int64_t pos, int64_t length, bool is_utf8, absl::string_view* cut) {
   int64_t size = is_utf8 ? CountCharacters(text) : static_cast<int64_t>(text.size());
   if (pos < 0) pos += size;
