@@ -33,15 +33,15 @@ class SessionHook {
  public:
   virtual ~SessionHook() = default;
   // While the graph may still grow.
-  virtual void Begin(Graph& graph) {}
+  virtual void Begin(Graph& /*graph*/) {}
   // Also when the session was made anew because a task was lost.
-  virtual void AfterCreateSession(Session& session) {}
+  virtual void AfterCreateSession(Session& /*session*/) {}
   // What to fetch beside what the program asks for.
-  virtual std::vector<Fetch> BeforeRun(RunContext& context) { return {}; }
+  virtual std::vector<Fetch> BeforeRun(RunContext& /*context*/) { return {}; }
   // `values` of those fetches, in order.
-  virtual void AfterRun(RunContext& context, const std::vector<Tensor>& values) {}
+  virtual void AfterRun(RunContext& /*context*/, const std::vector<Tensor>& /*values*/) {}
   // At the end, unless it ends with an error.
-  virtual void End(Session& session) {}
+  virtual void End(Session& /*session*/) {}
 };
 using HookList = std::vector<std::shared_ptr<SessionHook>>;
 
@@ -158,18 +158,18 @@ class StepCounterHook : public SessionHook {
 };
 
 struct MonitoredSessionOptions {
-  std::string target;
+  std::string target = {};
   bool is_chief = true;
-  std::string checkpoint_dir;          // empty: nothing is saved or restored
-  HookList hooks;                      // on every task
-  HookList chief_only_hooks;
-  Interval save_checkpoint{.secs = 600};   // of the chief, as the next three
-  Interval save_summaries{.steps = 100};
-  Interval log_step_count{.steps = 100};
+  std::string checkpoint_dir = {};     // empty: nothing is saved or restored
+  HookList hooks = {};                 // on every task
+  HookList chief_only_hooks = {};
+  Interval save_checkpoint = {.steps = 0, .secs = 600};  // of the chief, as the next three
+  Interval save_summaries = {.steps = 100, .secs = 0};
+  Interval log_step_count = {.steps = 100, .secs = 0};
   int max_to_keep = 5;
   double recovery_wait_secs = 30;
   double max_wait_secs = 7200;
-  SessionOptions session;
+  SessionOptions session = {};
 };
 
 // Like Supervisor::ManagedSession, but saving and logging happen between runs, by hooks. All methods throw tandem::Error.

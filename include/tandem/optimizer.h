@@ -38,11 +38,11 @@ class Optimizer {
   explicit Optimizer(std::string name) : name_(std::move(name)) {}
 
   // Called once per ApplyGradients, before the updates: makes scalars that all of them use.
-  virtual void Prepare(Graph& graph, const std::vector<Variable>& variables) {}
+  virtual void Prepare(Graph& /*graph*/, const std::vector<Variable>& /*variables*/) {}
   // The update of one variable, on its device.
   virtual Operation Apply(const Variable& variable, const Output& gradient) = 0;
   // Called once, after `updates`; adds what follows from them.
-  virtual void Finish(Graph& graph, std::vector<Operation>* updates) {}
+  virtual void Finish(Graph& /*graph*/, std::vector<Operation>* /*updates*/) {}
 
   // The slot of that variable, filled with `initial` when the job starts; made when first asked for. `suffix` is its name behind the
   // variable's: "w/<suffix>".

@@ -15,7 +15,7 @@
 namespace tandem {
 
 struct SaverOptions {
-  std::vector<Variable> variables;           // all in kGlobalVariables if empty
+  std::vector<Variable> variables = {};      // all in kGlobalVariables if empty
   int max_to_keep = 5;                       // older checkpoints are deleted; 0: none is
   double keep_checkpoint_every_n_hours = 10000;  // … but one for every n hours stays
   // Each task that holds variables writes and reads its own part; all then need the same file system. Otherwise the task of the

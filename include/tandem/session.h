@@ -48,7 +48,7 @@ struct RunMetadata {
 
 struct SessionOptions {
   int64_t operation_timeout_ms = 0;          // of every run that sets none; 0: no limit
-  std::vector<std::string> device_filters;   // remote: only tasks that match are waited for and used, "/job:ps" …
+  std::vector<std::string> device_filters = {};  // remote: only tasks that match are waited for and used, "/job:ps" …
   bool allow_soft_placement = false;
 };
 

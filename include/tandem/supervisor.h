@@ -19,17 +19,17 @@ namespace tandem {
 // Values that are not given are chosen; for those marked "none" an invalid value or nullptr in the optional switches them off.
 struct SupervisorOptions {
   bool is_chief = true;
-  std::string logdir;                              // checkpoints and event files; empty: neither
-  Operation init_op;                               // default: initialises all of kGlobalVariables
-  std::function<void(Session&)> init_fn;           // runs after init_op, when nothing was restored
-  Output ready_op;                                 // string vector, empty when ready; default: kGlobalVariables without a value
-  Operation local_init_op;                         // run by every task; default: initialises kLocalVariables
-  Output ready_for_local_init_op;                  // local_init_op waits until this is empty; default: it does not wait (with a
+  std::string logdir = {};                         // checkpoints and event files; empty: neither
+  Operation init_op = {};                          // default: initialises all of kGlobalVariables
+  std::function<void(Session&)> init_fn = {};      // runs after init_op, when nothing was restored
+  Output ready_op = {};                            // string vector, empty when ready; default: kGlobalVariables without a value
+  Operation local_init_op = {};                    // run by every task; default: initialises kLocalVariables
+  Output ready_for_local_init_op = {};             // local_init_op waits until this is empty; default: it does not wait (with a
                                                    // warning if local_init_op is given: it may run before the chief's init_op)
-  std::optional<Output> summary_op;                // default: summary::MergeAll; Output() for none. It is run in the background, but
+  std::optional<Output> summary_op = {};           // default: summary::MergeAll; Output() for none. It is run in the background, but
                                                    // for a default one that needs placeholders: it joins runs that feed them
-  Variable global_step;                            // default: that of the graph, if it has one
-  std::optional<Saver*> saver;                     // default: one of its own; nullptr: neither saves nor restores
+  Variable global_step = {};                       // default: that of the graph, if it has one
+  std::optional<Saver*> saver = {};                // default: one of its own; nullptr: neither saves nor restores
   double save_summaries_secs = 120;                // 0: never
   double save_model_secs = 600;                    // 0: never
   int max_to_keep = 5;                             // of the saver of its own
@@ -37,7 +37,7 @@ struct SupervisorOptions {
   double recovery_wait_secs = 30;                  // longest pause between two looks whether the model is ready
   double max_wait_secs = 7200;                     // for the model to become ready; then DeadlineExceeded
   double stop_grace_secs = 120;                    // for background threads to end
-  SessionOptions session;                          // without device_filters: this task waits for ps tasks only
+  SessionOptions session = {};                     // without device_filters: this task waits for ps tasks only
 };
 
 // All methods throw tandem::Error.
