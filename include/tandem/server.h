@@ -13,7 +13,7 @@ class Server {
   // Starts to serve at once, on the address of the task's own entry; does nothing without a cluster. Throws tandem::Error:
   // InvalidArgument for a task that is not in the cluster, Unavailable naming the address if it is taken.
   explicit Server(const ClusterConfig& config);
-  // Stops.
+  // Stops. Sessions of this process on its target must have ended.
   ~Server();
   Server(const Server&) = delete;
 

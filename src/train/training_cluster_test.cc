@@ -4,9 +4,10 @@
 
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <thread>
 
-#include "absl/strings/match.h"
+#include "absl/strings/str_join.h"
 #include "client/local_tasks.h"
 #include "cluster/server.h"
 #include "tandem/device_setter.h"
@@ -19,30 +20,35 @@
 namespace tandem {
 namespace {
 
-// A ps and a worker on free ports.
+// Some ps tasks and a worker on free ports.
 class Cluster {
  public:
-  Cluster() {
-    ps_ = Serve({"ps", 0}, "localhost:0", "localhost:1");
-    address_ = ps_->target().substr(strlen("grpc://"));
-    worker_ = Serve({"worker", 0}, address_, "localhost:0");
+  explicit Cluster(int ps_count = 1) {
+    for (int i = 0; i < ps_count; ++i) {
+      // A task that listens on port 0 needs to know no other address.
+      ps_.push_back(Serve({"ps", i}, std::vector<std::string>(ps_count, "localhost:0"), "localhost:1"));
+      addresses_.push_back(ps_.back()->target().substr(strlen("grpc://")));
+    }
+    worker_ = Serve({"worker", 0}, addresses_, "localhost:0");
     RegisterLocalTask(worker_->target(), {.task = {"worker", 0}, .server = worker_.get()});
   }
   ~Cluster() {
     UnregisterLocalTask(worker_->target());
     worker_->Stop();
-    if (ps_ != nullptr) ps_->Stop();
+    for (auto& ps : ps_) {
+      if (ps != nullptr) ps->Stop();
+    }
   }
   std::string target() const { return worker_->target(); }
   void StopPs() {
-    ps_->Stop();
-    ps_.reset();
+    ps_[0]->Stop();
+    ps_[0].reset();
   }
-  void StartPs() { ps_ = Serve({"ps", 0}, address_, "localhost:1"); }
+  void StartPs() { ps_[0] = Serve({"ps", 0}, addresses_, "localhost:1"); }
 
  private:
-  static std::unique_ptr<TaskServer> Serve(const TaskName& task, const std::string& ps, const std::string& worker) {
-    auto cluster = ClusterSpec::FromHosts({{"ps", ps}, {"worker", worker}});
+  static std::unique_ptr<TaskServer> Serve(const TaskName& task, const std::vector<std::string>& ps, const std::string& worker) {
+    auto cluster = ClusterSpec::FromHosts({{"ps", absl::StrJoin(ps, ",")}, {"worker", worker}});
     auto server = TaskServer::Make({.cluster = *cluster, .task = task});
     EXPECT_TRUE(server.ok()) << server.status();
     Status started = (*server)->Start();
@@ -50,12 +56,13 @@ class Cluster {
     return *std::move(server);
   }
 
-  std::string address_;
-  std::unique_ptr<TaskServer> ps_, worker_;
+  std::vector<std::string> addresses_;
+  std::vector<std::unique_ptr<TaskServer>> ps_;
+  std::unique_ptr<TaskServer> worker_;
 };
 
 struct Toy {
-  Toy() : device(g, ReplicaDeviceSetter(1, "/job:ps", "/job:worker/task:0")), w(g, Const(g, 0.0f), "w"), step(GlobalStep(g)), train(GradientDescent(0.1f).Minimize(Square(w - 1.0) * 0.5, step)) {}
+  explicit Toy(int ps_count = 1) : device(g, ReplicaDeviceSetter(ps_count, "/job:ps", "/job:worker/task:0")), w(g, Const(g, 0.0f), "w"), step(GlobalStep(g)), train(GradientDescent(0.1f).Minimize(Square(w - 1.0) * 0.5, step)) {}
   Graph g;
   DeviceScope device;
   Variable w, step;
@@ -102,6 +109,29 @@ TEST(Training, GivesUpWaitingForAPs) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), absl::StatusCode::kDeadlineExceeded);
   }
+}
+
+TEST(Training, SavesInShardsOfWhichEachPsWritesItsOwn) {
+  TestDirectory dir;
+  std::string path;
+  {
+    Cluster cluster(2);
+    Toy toy(2);
+    Saver saver(toy.g, {.sharded = true});
+    Supervisor sv(toy.g, {.logdir = dir.path(), .saver = &saver, .save_model_secs = 0});
+    Session& session = sv.ManagedSession(cluster.target());
+    for (int i = 0; i < 10; ++i) session.Run({toy.train});
+    path = sv.SaveNow();
+  }
+  EXPECT_TRUE(std::filesystem::exists(path + ".data-00000-of-00002"));
+  EXPECT_TRUE(std::filesystem::exists(path + ".data-00001-of-00002"));
+  Cluster cluster(2);
+  Toy toy(2);
+  Saver saver(toy.g, {.sharded = true});
+  Supervisor sv(toy.g, {.logdir = dir.path(), .saver = &saver, .save_model_secs = 0});
+  std::vector<Tensor> out = sv.ManagedSession(cluster.target()).Run({toy.w, toy.step});
+  EXPECT_NEAR(out[0].scalar<float>(), 0.65132156, 1e-5);
+  EXPECT_EQ(out[1].scalar<int64_t>(), 10);
 }
 
 }  // namespace
