@@ -84,6 +84,10 @@ class Session {
   // Cancels what runs. Later calls throw FailedPrecondition. The destructor closes too, without throwing.
   void Close();
 
+  // Drops what containers hold (variables, queues …) on all tasks of the target's cluster, the default ones if none is named, and
+  // ends its sessions: their next run throws Aborted.
+  static void Reset(const std::string& target, const std::vector<std::string>& containers = {});
+
   Graph& graph() const;
   const std::string& target() const;
 

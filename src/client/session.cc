@@ -5,6 +5,7 @@
 
 #include "client/backend.h"
 #include "client/session_state.h"
+#include "cluster/grpc_session.h"
 #include "core/log.h"
 #include "graph/graph_state.h"
 #include "graph/node.h"
@@ -72,12 +73,12 @@ tensorflow::RunOptions RunOptionsProto(const RunOptions& options, int64_t sessio
 bool IsLostSession(const Status& status) { return absl::IsAborted(status) || absl::IsUnavailable(status); }
 
 std::shared_ptr<SessionConnection> Session::State::connection() {
-  MutexLock lock(&mu);
+  MutexLock lock(&mu_);
   return connection_;
 }
 
 StatusOr<std::shared_ptr<SessionConnection>> Session::State::Connect() {
-  MutexLock lock(&mu);
+  MutexLock lock(&mu_);
   if (is_closed_) return FailedPrecondition("Session is closed.");
   if (connection_ == nullptr) {
     ASSIGN_OR_RETURN(std::unique_ptr<SessionBackend> backend, MakeBackend(target, options));
@@ -114,12 +115,12 @@ Status Session::State::WithConnection(const std::function<Status(const std::shar
 void Session::State::Adopt(State* other) {
   std::shared_ptr<SessionConnection> taken, old;
   {
-    MutexLock lock(&other->mu);
+    MutexLock lock(&other->mu_);
     taken = std::move(other->connection_);
     other->connection_ = nullptr;
   }
   {
-    MutexLock lock(&mu);
+    MutexLock lock(&mu_);
     old = std::exchange(connection_, is_closed_ ? nullptr : taken);
     if (is_closed_ && old == nullptr) old = taken;
   }
@@ -130,7 +131,7 @@ void Session::State::Adopt(State* other) {
 Status Session::State::Close() {
   std::shared_ptr<SessionConnection> old;
   {
-    MutexLock lock(&mu);
+    MutexLock lock(&mu_);
     is_closed_ = true;
     old = std::exchange(connection_, nullptr);
   }
@@ -191,6 +192,7 @@ std::vector<DeviceInfo> Session::ListDevices() {
 }
 
 void Session::Close() { ThrowIfError(state_->Close()); }
+void Session::Reset(const std::string& target, const std::vector<std::string>& containers) { ThrowIfError(ResetMaster(target, containers)); }
 Graph& Session::graph() const { return state_->graph; }
 const std::string& Session::target() const { return state_->target; }
 

@@ -71,9 +71,9 @@ struct Session::State {
  private:
   Status SendNewNodes(SessionConnection* connection);
 
-  Mutex mu;
-  std::shared_ptr<SessionConnection> connection_ ABSL_GUARDED_BY(mu);
-  bool is_closed_ ABSL_GUARDED_BY(mu) = false;
+  Mutex mu_;
+  std::shared_ptr<SessionConnection> connection_ ABSL_GUARDED_BY(mu_);
+  bool is_closed_ ABSL_GUARDED_BY(mu_) = false;
 };
 
 // `value` for `output`, converted where Feed says so. InvalidArgument naming the output and both types or shapes.
