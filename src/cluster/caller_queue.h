@@ -3,7 +3,6 @@
 
 #include <grpcpp/completion_queue.h>
 
-#include <atomic>
 #include <thread>
 
 #include "cluster/rpc_queue.h"
@@ -11,7 +10,7 @@
 namespace tandem {
 
 // For one step at a time: Begin, then work whose replies come to queue(), then WaitForEnd.
-class CallerQueue : public RpcEvent {
+class CallerQueue {
  public:
   ~CallerQueue();
 
@@ -23,12 +22,12 @@ class CallerQueue : public RpcEvent {
   // Handles what comes to the queue until End was called.
   void WaitForEnd();
 
-  void Proceed(bool ok) override;
-
  private:
+  struct Wake;
+
   grpc::CompletionQueue queue_;
   std::thread::id waiting_;
-  std::atomic<bool> has_ended_{false};
+  bool has_ended_ = false;  // only the waiting thread uses it
 };
 
 }  // namespace tandem

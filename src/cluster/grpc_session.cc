@@ -29,9 +29,12 @@ class Connection {
  public:
   explicit Connection(const std::string& address) : threads_(&queue_, 16), client_(&queue_), channel_(client_.Channel(address)) {}
   ~Connection() {
-    client_.Stop();
+    Stop();
     threads_.Stop();
   }
+
+  // Ends the calls in flight, and those to come, with Cancelled.
+  void Stop() { client_.Stop(); }
 
   // Tries again while the master is Unavailable: after 1 ms, then 1.3 times as long each time, give or take 40 %, at most 10 s.
   // Only the making of a session waits for a master that is not there yet.
@@ -157,9 +160,13 @@ class GrpcSession : public SessionBackend {
       is_closed_ = true;
       request.set_session_handle(std::exchange(handle_, ""));
     }
-    if (request.session_handle().empty()) return OkStatus();
-    const int64_t timeout_ms = config_.operation_timeout_in_ms();
-    return connection_.Call(RpcMethod::kCloseSession, SerializeMessage(request), timeout_ms > 0 ? timeout_ms : kCloseTimeoutMs).status();
+    Status status;
+    if (!request.session_handle().empty()) {
+      const int64_t timeout_ms = config_.operation_timeout_in_ms();
+      status = connection_.Call(RpcMethod::kCloseSession, SerializeMessage(request), timeout_ms > 0 ? timeout_ms : kCloseTimeoutMs).status();
+    }
+    connection_.Stop();
+    return status;
   }
 
  private:
