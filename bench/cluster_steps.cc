@@ -48,7 +48,7 @@ int ServePs(const td::ClusterSpec& spec) {
 
 // Writes "steps" to `out`.
 int Train(const td::ClusterSpec& spec, int index, const Settings& settings, int out) {
-  auto server = td::TaskServer::Make({spec, {"worker", index}, settings.use_phases}).value();
+  auto server = td::TaskServer::Make({.cluster = spec, .task = {"worker", index}, .use_phases = settings.use_phases}).value();
   if (!server->Start().ok()) return 1;
   td::Graph graph;
   std::vector<td::Operation> initializers;

@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "absl/strings/numbers.h"
+#include "absl/strings/strip.h"
 #include "cli/commands.h"
 #include "cluster/server.h"
 #include "core/log.h"
@@ -18,7 +20,7 @@ namespace {
 constexpr int kFailed = 1, kWrongFlags = 2, kEndedBySignal = 128;
 
 struct ServerOptions {
-  std::string job_name, ps_hosts, worker_hosts, cluster;
+  std::string job_name, ps_hosts, worker_hosts, cluster, devices;
   int task_index = 0;
 };
 
@@ -32,6 +34,15 @@ StatusOr<TaskConfig> ConfigFrom(const ServerOptions& options) {
   const char* tf_config = std::getenv("TF_CONFIG");
   if (options.job_name.empty() && tf_config != nullptr) return TaskConfigFromJson(tf_config);
   return TaskConfigFromFlags(options.job_name, options.task_index, options.ps_hosts, options.worker_hosts);
+}
+
+// "CPU:2": two devices, CPU:0 and CPU:1. Each has variables of its own.
+StatusOr<int> CpuDevices(const std::string& text) {
+  int count = 0;
+  absl::string_view rest = text;
+  if (text.empty()) return 1;
+  if (!absl::ConsumePrefix(&rest, "CPU:") || !absl::SimpleAtoi(rest, &count)) return InvalidArgument("--devices=", text, " is not CPU:<number>");
+  return count;
 }
 
 int Serve(const ServerOptions& options) {
@@ -50,7 +61,9 @@ int Serve(const ServerOptions& options) {
   if (!config.ok()) return complain(config.status(), kWrongFlags);
   if (config->is_evaluator) return complain(InvalidArgument("an evaluator is not part of the cluster and runs no server"), kWrongFlags);
   SetLogTask(absl::StrCat(config->task.job, "/", config->task.index));
-  StatusOr<std::unique_ptr<TaskServer>> server = TaskServer::Make({config->cluster, config->task});
+  StatusOr<int> cpus = CpuDevices(options.devices);
+  if (!cpus.ok()) return complain(cpus.status(), kWrongFlags);
+  StatusOr<std::unique_ptr<TaskServer>> server = TaskServer::Make({config->cluster, config->task, *cpus});
   if (!server.ok()) return complain(server.status(), kWrongFlags);
   Status started = (*server)->Start();
   if (!started.ok()) return complain(started, kFailed);
@@ -71,6 +84,7 @@ void AddServerCommand(CLI::App& app, int* exit_code) {
   command->add_option("--ps_hosts", options->ps_hosts, "host:port,host:port of the ps tasks");
   command->add_option("--worker_hosts", options->worker_hosts, "host:port,host:port of the worker tasks");
   command->add_option("--cluster", options->cluster, "All jobs, instead of the hosts: chief|h:p;ps|h:p,h:p;worker|h:p");
+  command->add_option("--devices", options->devices, "CPU:2 gives the task two devices, each with variables of its own");
   command->callback([options, exit_code] { *exit_code = Serve(*options); });
 }
 

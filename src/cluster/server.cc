@@ -39,6 +39,7 @@ namespace {
 
 // Threads that work at the same time: steps may compute long on the thread that received them.
 constexpr int kMaxRpcThreads = 64;
+constexpr int kMaxCpuDevices = 1024;
 // Calls that wait for other tasks at the same time: CreateSession, CloseSession …
 constexpr int kMaxBlockingThreads = 256;
 
@@ -51,6 +52,7 @@ TaskServer::~TaskServer() { Stop(); }
 StatusOr<std::unique_ptr<TaskServer>> TaskServer::Make(ServerConfig config) {
   auto state = std::make_unique<State>();
   ASSIGN_OR_RETURN(state->address, config.cluster.Address(config.task));
+  if (config.cpu_devices < 1 || config.cpu_devices > kMaxCpuDevices) return InvalidArgument("a task has 1 to ", kMaxCpuDevices, " CPU devices, not ", config.cpu_devices);
   state->config = std::move(config);
   return std::unique_ptr<TaskServer>(new TaskServer(std::move(state)));
 }
@@ -63,7 +65,7 @@ Status TaskServer::Start() {
     s.is_started = true;
   }
   const std::string name = s.config.task.prefix();
-  s.devices = DeviceSet::MakeCpus(name, s.config.task.job, 1);
+  s.devices = DeviceSet::MakeCpus(name, s.config.task.job, s.config.cpu_devices);
   s.blocking = std::make_unique<ThreadPool>("tandem_master", kMaxBlockingThreads);
   grpc::CompletionQueue* queue = s.rpc.queue();
   s.client = std::make_unique<RpcClient>(queue);

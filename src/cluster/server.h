@@ -15,6 +15,7 @@ class SessionBackend;
 struct ServerConfig {
   ClusterSpec cluster;
   TaskName task;
+  int cpu_devices = 1;     // CPU:0 … of this task
   bool use_phases = true;  // cut other tasks' parts of a step into phases, so that a step takes few calls
 };
 
