@@ -10,6 +10,7 @@
 
 #include "cluster/rpc_status.h"
 #include "core/log.h"
+#include "core/net_address.h"
 
 namespace tandem {
 
@@ -153,6 +154,9 @@ void RpcServer::AddMethod(std::string path, Handler handler) {
 
 StatusOr<int> RpcServer::Start(const std::string& address, int max_threads) {
   QuietenGrpc();
+  // gRPC does not tell its caller why it cannot listen.
+  ASSIGN_OR_RETURN(HostPort host_port, ParseHostPort(address));
+  RETURN_IF_ERROR(CheckCanListen(host_port));
   int port = 0;
   builder_.AddListeningPort(address, grpc::InsecureServerCredentials(), &port);
   builder_.RegisterService(service_.get());
@@ -162,7 +166,7 @@ StatusOr<int> RpcServer::Start(const std::string& address, int max_threads) {
   server_ = builder_.BuildAndStart();
   if (server_ == nullptr || port == 0) {
     server_ = nullptr;
-    return Unavailable("cannot listen on ", address, ": the port is in use, or the host is not one of this machine");
+    return Unavailable("cannot listen on ", address, ": the port is in use");
   }
   for (size_t i = 0; i < handlers_.size(); ++i) Call::Accept(this, static_cast<int>(i));
   threads_ = std::make_unique<RpcThreads>(queue_.get(), max_threads);

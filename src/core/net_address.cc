@@ -1,9 +1,13 @@
 #include "core/net_address.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -61,6 +65,30 @@ StatusOr<HostPort> ParseHostPort(absl::string_view text) {
   if (!ParsePort(rest, &parsed.port)) return Malformed(text, "the port must be a number from 0 to 65535");
   parsed.host = std::string(host);
   return parsed;
+}
+
+Status CheckCanListen(const HostPort& address) {
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  const int unknown = getaddrinfo(address.host.c_str(), absl::StrCat(address.port).c_str(), &hints, &found);
+  if (unknown != 0) return Unavailable("cannot listen on ", address.ToString(), ": the host is not known: ", gai_strerror(unknown));
+  // One that works is enough: a name may have addresses of other kinds too.
+  bool is_free = false;
+  int error = 0;
+  for (const addrinfo* entry = found; entry != nullptr && !is_free; entry = entry->ai_next) {
+    const int made = socket(entry->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int yes = 1;  // as a server does: the last owner's closed connections are no hindrance
+    is_free = made >= 0 && setsockopt(made, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 && bind(made, entry->ai_addr, entry->ai_addrlen) == 0;
+    if (!is_free) error = errno;
+    if (made >= 0) close(made);
+  }
+  freeaddrinfo(found);
+  if (is_free) return OkStatus();
+  if (error == EADDRINUSE) return Unavailable("cannot listen on ", address.ToString(), ": the port is in use");
+  if (error == EADDRNOTAVAIL) return Unavailable("cannot listen on ", address.ToString(), ": the host is not this machine");
+  return Unavailable("cannot listen on ", address.ToString(), ": ", std::strerror(error));
 }
 
 std::string LocalHostName() {

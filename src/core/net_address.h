@@ -19,6 +19,9 @@ struct HostPort {
 // InvalidArgument, quoting `text`, unless it is a name or address and a port number: no scheme, no path, no bare IPv6 address.
 StatusOr<HostPort> ParseHostPort(absl::string_view text);
 
+// Unavailable, naming the address and the reason, if nothing could listen on `address` now. A moment later that may have changed.
+Status CheckCanListen(const HostPort& address);
+
 // The name of this machine, "localhost" if it has none.
 std::string LocalHostName();
 

@@ -1,6 +1,9 @@
 #include "core/net_address.h"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace tandem {
 namespace {
@@ -20,6 +23,23 @@ TEST(ParseHostPort, MalformedOnesAreQuoted) {
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << text;
     EXPECT_NE(status.message().find(absl::StrCat("\"", text, "\"")), absl::string_view::npos) << status;
   }
+}
+
+TEST(CheckCanListen, SaysWhyNot) {
+  const int other = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(bind(other, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(listen(other, 1), 0);
+  ASSERT_EQ(getsockname(other, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  const HostPort taken{"127.0.0.1", ntohs(address.sin_port)};
+  EXPECT_EQ(CheckCanListen(taken), Unavailable("cannot listen on ", taken.ToString(), ": the port is in use"));
+  close(other);
+  EXPECT_TRUE(CheckCanListen(taken).ok());
+  EXPECT_EQ(CheckCanListen({"192.0.2.1", 2222}), Unavailable("cannot listen on 192.0.2.1:2222: the host is not this machine"));
+  EXPECT_EQ(CheckCanListen({"no-such-host.invalid", 2222}).code(), absl::StatusCode::kUnavailable);
 }
 
 TEST(LocalHostName, IsNeverEmpty) { EXPECT_FALSE(LocalHostName().empty()); }
