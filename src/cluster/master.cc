@@ -90,7 +90,7 @@ Status Master::Reset(absl::Span<const std::string> containers, absl::Span<const 
 Status Master::ListDevices(std::vector<tensorflow::DeviceAttributes>* own, std::vector<tensorflow::DeviceAttributes>* others, Cancellation* cancellation) {
   Linked linked(&stopping_, cancellation);
   ASSIGN_OR_RETURN(std::vector<SessionTask> tasks, SelectTasks(env_.peers.get(), env_.task, {}));
-  RETURN_IF_ERROR(DiscoverDevices(&tasks, cancellation));
+  RETURN_IF_ERROR(DiscoverDevices(&tasks, /*timeout_ms=*/0, cancellation));
   tensorflow::GetStatusResponse status;
   env_.worker->GetStatus(&status);
   own->assign(status.device_attributes().begin(), status.device_attributes().end());
@@ -99,8 +99,9 @@ Status Master::ListDevices(std::vector<tensorflow::DeviceAttributes>* own, std::
 }
 
 void Master::Stop() {
-  stopping_.Cancel(Cancelled("this task is stopping"));
-  for (const auto& session : TakeSessions()) session->Close(/*patience_ms=*/500);
+  const Status reason = Aborted(env_.task, " is stopping");
+  stopping_.Cancel(reason);
+  for (const auto& session : TakeSessions()) session->Close(/*patience_ms=*/500, reason);
 }
 
 }  // namespace tandem

@@ -39,7 +39,7 @@ StatusOr<std::shared_ptr<MasterSession>> MasterSession::Create(const MasterEnv& 
   if (request.config.cluster_def().job_size() > 0) RETURN_IF_ERROR(session->UseClusterOf(request));
   const auto& filters = request.config.device_filters();
   ASSIGN_OR_RETURN(session->tasks_, SelectTasks(session->peers_.get(), session->own_task_, std::vector<std::string>(filters.begin(), filters.end())));
-  RETURN_IF_ERROR(DiscoverDevices(&session->tasks_, cancellation));
+  RETURN_IF_ERROR(DiscoverDevices(&session->tasks_, request.config.operation_timeout_in_ms(), cancellation));
   tensorflow::GetStatusResponse own;
   env.worker->GetStatus(&own);
   for (SessionTask& task : session->tasks_) {
@@ -364,7 +364,7 @@ std::vector<tensorflow::DeviceAttributes> MasterSession::ListDevices() const {
   return all;
 }
 
-void MasterSession::Close(int64_t patience_ms) {
+void MasterSession::Close(int64_t patience_ms, const Status& reason) {
   std::vector<std::shared_ptr<StepRun>> running;
   {
     MutexLock lock(&mu_);
@@ -372,7 +372,7 @@ void MasterSession::Close(int64_t patience_ms) {
     is_closed_ = true;
     for (auto& [raw, run] : running_) running.push_back(run);
   }
-  for (const auto& run : running) run->Cancel(Cancelled("Step was cancelled by an explicit call to `Session::Close()`."));
+  for (const auto& run : running) run->Cancel(reason.ok() ? Cancelled("Step was cancelled by an explicit call to `Session::Close()`.") : reason);
   running.clear();
   {
     MutexLock lock(&mu_);

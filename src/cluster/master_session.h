@@ -69,7 +69,8 @@ class MasterSession : public std::enable_shared_from_this<MasterSession> {
   std::vector<tensorflow::DeviceAttributes> ListDevices() const;
 
   // Cancels what runs, waits for it, and drops the worker sessions; a task that does not answer delays it by `patience_ms`. Blocks.
-  void Close(int64_t patience_ms = 10000);
+  // `reason` is what running steps end with; OK: Cancelled, as the client has closed the session.
+  void Close(int64_t patience_ms = 10000, const Status& reason = OkStatus());
 
   // Whether steps of this kind may be waited for on a queue of the caller's own.
   static bool EndsOnQueue(const PreparedStep& step) { return !step.has_remote_transfers; }

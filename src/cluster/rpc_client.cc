@@ -2,6 +2,7 @@
 
 #include <grpcpp/support/async_unary_call.h>
 
+#include <atomic>
 #include <climits>
 #include <utility>
 
@@ -28,10 +29,17 @@ class RpcClient::Call final : public OutgoingCall, public RpcEvent {
  public:
   Call(RpcClient* client, RpcChannel::Done done) : client_(client), done_(std::move(done)) {}
 
-  void Cancel() override { context_.TryCancel(); }
+  void Cancel() override {
+    is_cancelled_.store(true);
+    context_.TryCancel();
+  }
 
   void Proceed(bool) override {
     RpcReply reply{StatusFromGrpc(status_), std::move(response_)};
+    // A server that shuts down cancels its calls with these words, and nobody here wanted that.
+    if (status_.error_code() == grpc::StatusCode::CANCELLED && status_.error_message() == "CANCELLED" && !is_cancelled_.load()) {
+      reply.status = Unavailable("the task ended while it was called");
+    }
     if (!status_.ok() || context_.GetServerTrailingMetadata().size() > 0) {
       reply.is_derived = context_.GetServerTrailingMetadata().count("tandem-derived") > 0 || IsDerived(reply.status);
     }
@@ -45,6 +53,7 @@ class RpcClient::Call final : public OutgoingCall, public RpcEvent {
 
   RpcClient* const client_;
   RpcChannel::Done done_;
+  std::atomic<bool> is_cancelled_{false};
   std::shared_ptr<Call> self_;  // until the reply is there
   Call* previous_ = nullptr;
   Call* next_ = nullptr;

@@ -102,7 +102,8 @@ void TaskServer::Stop() {
     s.is_stopping = true;
   }
   if (s.worker != nullptr) {
-    s.worker->steps().AbortAll(Cancelled(s.worker->task(), " is stopping"));
+    // For its peers a lost task like any other: they wait for its return.
+    s.worker->steps().AbortAll(Aborted(s.worker->task(), " is stopping"));
     s.master->Stop();
     s.rpc.Stop();
     s.client->Stop();

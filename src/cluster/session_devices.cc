@@ -44,6 +44,8 @@ StatusOr<std::vector<SessionTask>> SelectTasks(Peers* peers, const std::string& 
 
 namespace {
 
+constexpr absl::Duration kReportInterval = absl::Seconds(10);
+
 struct Asking {
   Mutex mu;
   std::vector<std::string> missing ABSL_GUARDED_BY(mu);
@@ -65,7 +67,7 @@ Status TakeDevices(const std::string& task, const grpc::ByteBuffer& reply, std::
 
 }  // namespace
 
-Status DiscoverDevices(std::vector<SessionTask>* tasks, Cancellation* cancellation) {
+Status DiscoverDevices(std::vector<SessionTask>* tasks, int64_t timeout_ms, Cancellation* cancellation) {
   // Shared with the replies, which may still come when this function has ended early.
   auto asking = std::make_shared<Asking>();
   auto answers = std::make_shared<std::vector<std::vector<tensorflow::DeviceAttributes>>>(tasks->size());
@@ -91,7 +93,9 @@ Status DiscoverDevices(std::vector<SessionTask>* tasks, Cancellation* cancellati
   }
   const Cancellation::Token token = cancellation->Register([asking, cancellation] {
     MutexLock lock(&asking->mu);
-    if (asking->error.ok()) asking->error = cancellation->reason();
+    if (!asking->error.ok() || asking->missing.empty()) return;
+    const Status reason = cancellation->reason();
+    asking->error = Status(reason.code(), absl::StrCat(reason.message(), " (no answer from ", absl::StrJoin(asking->missing, ", "), ")"));
   });
   Status status;
   std::vector<std::shared_ptr<OutgoingCall>> calls;
@@ -99,8 +103,12 @@ Status DiscoverDevices(std::vector<SessionTask>* tasks, Cancellation* cancellati
     auto is_done = [&asking]() ABSL_NO_THREAD_SAFETY_ANALYSIS { return asking->missing.empty() || !asking->error.ok(); };
     MutexLock lock(&asking->mu);
     if (token == Cancellation::kNoToken && asking->error.ok()) asking->error = cancellation->reason();
-    const absl::Time start = absl::Now();
-    while (!asking->mu.AwaitWithTimeout(absl::Condition(&is_done), absl::Seconds(10))) {
+    const absl::Time start = absl::Now(), end = timeout_ms > 0 ? start + absl::Milliseconds(timeout_ms) : absl::InfiniteFuture();
+    for (absl::Time report = start + kReportInterval; !asking->mu.AwaitWithDeadline(absl::Condition(&is_done), std::min(report, end)); report += kReportInterval) {
+      if (absl::Now() >= end) {
+        asking->error = DeadlineExceeded("no answer from ", absl::StrJoin(asking->missing, ", "), " within ", static_cast<double>(timeout_ms) / 1000, " s");
+        break;
+      }
       LogWarning("CreateSession still waiting for response from ", absl::StrJoin(asking->missing, ", "), " after ", absl::ToInt64Seconds(absl::Now() - start), " s");
     }
     status = asking->error;

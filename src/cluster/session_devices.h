@@ -27,7 +27,8 @@ struct SessionTask {
 StatusOr<std::vector<SessionTask>> SelectTasks(Peers* peers, const std::string& master_task, absl::Span<const std::string> filters);
 
 // Asks the tasks for their devices, and waits until all have answered, logging every 10 s who is missing. Ends early with the error of a task that
-// answers with one, or the reason of `cancellation`. Blocks. Devices are renamed if the session calls a task by another name.
-Status DiscoverDevices(std::vector<SessionTask>* tasks, Cancellation* cancellation);
+// answers with one, the reason of `cancellation`, or DeadlineExceeded naming who is missing after `timeout_ms` (0: no limit). Blocks. Devices are
+// renamed if the session calls a task by another name.
+Status DiscoverDevices(std::vector<SessionTask>* tasks, int64_t timeout_ms, Cancellation* cancellation);
 
 }  // namespace tandem

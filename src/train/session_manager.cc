@@ -166,7 +166,9 @@ StatusOr<std::unique_ptr<Session>> SessionManager::PrepareAgainAndAgain(bool kee
     {
       Watchdog watchdog(session.get(), &wait);
       status = MakeReady(*session, keeps_values, wait);
-      if (!status.ok() && !watchdog.reason().ok()) status = watchdog.reason();
+      const Status reason = watchdog.reason();
+      // What was running when it was stopped knows whom it was waiting for.
+      if (!status.ok() && !reason.ok()) status = Status(reason.code(), absl::StrCat(reason.message(), ": ", status.message()));
     }
     if (status.ok()) return session;
     // A task that is away or has just come back: once more with a new session. Anything else waiting would not mend.
