@@ -76,7 +76,9 @@ Status InspectCheckpoint(const InspectOptions& options, const std::string& prefi
   if (!options.as_json) std::printf("checkpoint %s, %d data file%s\n", prefix.c_str(), reader->header().shard_count, reader->header().shard_count == 1 ? "" : "s");
   for (const auto& [name, entry] : reader->entries()) {
     if (IsSliceKey(name) || (!options.tensor.empty() && name != options.tensor)) continue;
-    ASSIGN_OR_RETURN(Tensor tensor, reader->Read(name));
+    StatusOr<Tensor> read = reader->Read(name);
+    if (!read.ok()) return Annotate(read.status(), absl::StrCat("tensor ", name));
+    const Tensor tensor = *std::move(read);
     elements += tensor.num_elements();
     bytes += static_cast<int64_t>(tensor.byte_size());
     ++shown;
@@ -222,6 +224,7 @@ void AddInspectCommand(CLI::App& app, int* exit_code) {
   command->callback([options, exit_code] {
     const Status status = Inspect(*options);
     if (status.ok()) return;
+    std::fflush(stdout);  // what could be read comes first
     std::fprintf(stderr, "tandem inspect: %s\n", std::string(status.message()).c_str());
     *exit_code = 1;
   });

@@ -26,6 +26,7 @@ namespace {
 
 constexpr int kGraceSeconds = 5;        // between SIGTERM and SIGKILL
 constexpr int64_t kRestartDelayMs = 1000;
+constexpr int kWrongFlags = 2;  // of a task: another try would end the same way
 
 struct LaunchOptions {
   int ps = 1, workers = 2;
@@ -208,17 +209,19 @@ class Launcher {
     const int code = is_signalled ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     task.has_finished = code == 0;
     if (is_ending_) return;
+    // A ps that was asked to end says 0, but the workers are not done without it.
+    const bool is_needed = code != 0 || task.job == "ps";
     const std::string how = is_signalled ? absl::StrCat("was ended by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")") : absl::StrCat("ended with exit code ", code);
+    if (options_.restart && is_needed && code != kWrongFlags && task.restarts < options_.max_restarts) {
+      ++task.restarts;
+      task.restart_at_ms = NowMs() + kRestartDelayMs;
+      Say(absl::StrCat(task.name(), " ", how, "; restart ", task.restarts, " of ", options_.max_restarts, " in ", kRestartDelayMs / 1000, " s"));
+      return;
+    }
     if (code == 0) {
       if (task.job != "worker") Say(absl::StrCat(task.name(), " is done"));
       const bool are_workers_done = std::all_of(tasks_.begin(), tasks_.end(), [](const Task& t) { return t.job != "worker" || t.has_finished; });
       if (are_workers_done) EndAll();
-      return;
-    }
-    if (options_.restart && task.restarts < options_.max_restarts) {
-      ++task.restarts;
-      task.restart_at_ms = NowMs() + kRestartDelayMs;
-      Say(absl::StrCat(task.name(), " ", how, "; restart ", task.restarts, " of ", options_.max_restarts, " in ", kRestartDelayMs / 1000, " s"));
       return;
     }
     Say(absl::StrCat(task.name(), " ", how, "; ending all tasks"));

@@ -25,14 +25,19 @@ struct ServerOptions {
 };
 
 StatusOr<TaskConfig> ConfigFrom(const ServerOptions& options) {
+  const char* tf_config = std::getenv("TF_CONFIG");
+  if (options.job_name.empty() && options.cluster.empty() && tf_config != nullptr) return TaskConfigFromJson(tf_config);
+  if (options.job_name.empty()) return InvalidArgument("--job_name is missing; see tandem server --help");
   if (!options.cluster.empty()) {
     TaskConfig config;
     ASSIGN_OR_RETURN(config.cluster, ClusterSpec::FromText(options.cluster));
     config.task = {options.job_name, options.task_index};
+    for (const std::string& warning : config.cluster.DuplicateWarnings()) LogWarning(warning);
     return config;
   }
-  const char* tf_config = std::getenv("TF_CONFIG");
-  if (options.job_name.empty() && tf_config != nullptr) return TaskConfigFromJson(tf_config);
+  if (options.ps_hosts.empty() && options.worker_hosts.empty()) {
+    return InvalidArgument("--ps_hosts and --worker_hosts, or --cluster, are missing; see tandem server --help");
+  }
   return TaskConfigFromFlags(options.job_name, options.task_index, options.ps_hosts, options.worker_hosts);
 }
 
