@@ -6,6 +6,7 @@
 #include <tandem/tandem.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <random>
@@ -60,7 +61,7 @@ Points ReadCsv(const std::string& path) {
       } catch (const std::exception&) {
         fail(line, column, "'" + field + "' is not a number");
       }
-      if (field.find_first_not_of(" \t", used) != std::string::npos) fail(line, column, "'" + field + "' is not a number");
+      if (field.find_first_not_of(" \t", used) != std::string::npos || !std::isfinite(values->back())) fail(line, column, "'" + field + "' is not a number");
       column = end + 1;
     }
   }

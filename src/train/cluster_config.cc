@@ -5,8 +5,11 @@
 #include <iostream>
 #include <optional>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "absl/strings/strip.h"
 #include "cluster/cluster_spec.h"
 #include "core/file.h"
@@ -100,8 +103,13 @@ std::string program_name;  // for the last line of a process that ends with an e
     try {
       std::rethrow_exception(current);
     } catch (const Error& error) {
-      std::cerr << program_name << ": " << error.status().ToString() << std::endl;
-      std::_Exit(absl::IsCancelled(error.status()) && StopSignal::WasRaised() ? kEndedBySignal : 1);
+      const Status& status = error.status();
+      // Errors name their node and task on lines of their own, as TensorFlow's do; here one line is wanted.
+      std::vector<std::string> lines = absl::StrSplit(status.ToString(), '\n', absl::SkipWhitespace());
+      for (std::string& line : lines) absl::StripAsciiWhitespace(&line);
+      std::cerr << program_name << ": " << absl::StrJoin(lines, " ") << std::endl;
+      const bool is_interrupted = absl::IsCancelled(status) || absl::IsAborted(status) || absl::IsUnavailable(status);
+      std::_Exit(is_interrupted && StopSignal::WasRaised() ? kEndedBySignal : 1);
     } catch (const std::exception& error) {
       std::cerr << program_name << ": " << error.what() << std::endl;
     } catch (...) {
