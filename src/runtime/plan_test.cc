@@ -19,13 +19,13 @@ std::atomic<int64_t> allocation_count{0};
 }  // namespace
 
 // Counts what the library takes from the heap. The test program's own operator new replaces the one of the whole process.
-__attribute__((noinline)) void* operator new(size_t bytes) {
+void* operator new(size_t bytes) {
   allocation_count.fetch_add(1, std::memory_order_relaxed);
   if (void* block = std::malloc(bytes == 0 ? 1 : bytes)) return block;
   throw std::bad_alloc();
 }
-__attribute__((noinline)) void operator delete(void* block) noexcept { std::free(block); }
-__attribute__((noinline)) void operator delete(void* block, size_t) noexcept { std::free(block); }
+void operator delete(void* block) noexcept { std::free(block); }
+void operator delete(void* block, size_t) noexcept { std::free(block); }
 
 namespace tandem {
 namespace {

@@ -13,7 +13,7 @@ if [ -z "$python" ]; then
     "$python" -m pip install -q -r tests/interop/requirements.txt
   fi
 fi
-export TANDEM_BIN=${TANDEM_BIN:-$PWD/build/release/bin} TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES=
+export TANDEM_BIN=${TANDEM_BIN:-$PWD/build/release/bin} TF_CPP_MIN_LOG_LEVEL=3 CUDA_VISIBLE_DEVICES= PYTHONPATH=$PWD/tests
 cd tests/interop
 if [ $# -gt 0 ]; then exec "$python" -m unittest -v "$@"; fi
 exec "$python" -m unittest discover -v -p 'test_*.py'

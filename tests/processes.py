@@ -10,6 +10,7 @@ from pathlib import Path
 
 BIN = Path(os.environ["TANDEM_BIN"])
 TANDEM = str(BIN / "tandem")
+MARK = "TANDEM_TEST_OF"  # in the environment of what a test starts: finds what outlives it
 
 
 def free_ports(count):
@@ -37,6 +38,18 @@ def listens(address):
         return False
 
 
+def marked_processes(mark):
+    """The processes of this machine that have `mark` in MARK, by inheritance: {pid: words of the command line}."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and f"{MARK}={mark}".encode() in (entry / "environ").read_bytes().split(b"\0"):
+                found[int(entry.name)] = (entry / "cmdline").read_bytes().decode(errors="replace").split("\0")
+        except OSError:  # it has ended meanwhile, or is another user's
+            pass
+    return found
+
+
 class Process:
     """A program whose output goes to a file."""
 
@@ -50,9 +63,10 @@ class Process:
         return self.log.read_text(errors="replace")
 
     def wait(self, seconds):
-        """The exit code; an error with the end of the log if the process does not end in time."""
+        """The exit code as a shell tells it; an error with the end of the log if the process does not end in time."""
         try:
-            return self.popen.wait(seconds)
+            code = self.popen.wait(seconds)
+            return code if code >= 0 else 128 - code
         except subprocess.TimeoutExpired:
             raise AssertionError(f"{self.name} did not end within {seconds} s:\n{self.output()[-3000:]}") from None
 
@@ -75,17 +89,18 @@ class Process:
         if self.popen.poll() is None:
             self.popen.send_signal(signal.SIGTERM)
         try:
-            return self.popen.wait(seconds)
-        except subprocess.TimeoutExpired:
+            return self.wait(seconds)
+        except AssertionError:
             self.kill()
             raise AssertionError(f"{self.name} did not end within {seconds} s of SIGTERM:\n{self.output()[-2000:]}") from None
 
 
 class Cluster:
-    """`tandem server` processes: ps and workers. Leaving the context ends them and everything else that was started here."""
+    """Processes of one cluster, ps and workers: `tandem server`, or each `program` with its flags. Entering the context starts them all;
+    leaving it ends them and everything else that was started here."""
 
-    def __init__(self, folder, ps=1, workers=2):
-        self.folder = folder
+    def __init__(self, folder, ps=1, workers=2, program=(TANDEM, "server")):
+        self.folder, self.program = folder, list(program)
         ports = free_ports(ps + workers)
         self.hosts = {"ps": [f"127.0.0.1:{p}" for p in ports[:ps]], "worker": [f"127.0.0.1:{p}" for p in ports[ps:]]}
         self.servers, self.others = {}, []
@@ -94,9 +109,10 @@ class Cluster:
         return [f"--job_name={job}", f"--task_index={index}", f"--ps_hosts={','.join(self.hosts['ps'])}", f"--worker_hosts={','.join(self.hosts['worker'])}"]
 
     def start(self, job, index, wait=True):
-        self.servers[job, index] = Process(f"{job}/{index}", [TANDEM, "server"] + self.flags(job, index), self.folder)
+        self.servers[job, index] = Process(f"{job}/{index}", self.program + self.flags(job, index), self.folder)
         if wait:
             self.wait_until_listening(job, index)
+        return self.servers[job, index]
 
     def wait_until_listening(self, job, index, seconds=20):
         server, deadline = self.servers[job, index], time.monotonic() + seconds
