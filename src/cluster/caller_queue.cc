@@ -1,8 +1,7 @@
 #include "cluster/caller_queue.h"
 
+#include <grpc/support/time.h>
 #include <grpcpp/alarm.h>
-
-#include <chrono>
 
 namespace tandem {
 
@@ -18,26 +17,18 @@ void CallerQueue::Begin() {
   has_ended_ = false;
 }
 
-// An event of its own making. gRPC's alarm must live until its event was delivered.
-struct CallerQueue::Wake final : RpcEvent {
-  explicit Wake(CallerQueue* waiting) : queue(waiting) {}
-  void Proceed(bool) override {
-    queue->has_ended_ = true;
-    delete this;
-  }
-  CallerQueue* const queue;
-  grpc::Alarm alarm;
-};
-
 void CallerQueue::End() {
   if (std::this_thread::get_id() == waiting_) {
     has_ended_ = true;
     return;
   }
-  // The waiting thread returns only when this event has reached it, so it is this thread's last use of the object.
-  auto* wake = new Wake(this);
-  wake->alarm.Set(&queue_, std::chrono::system_clock::now(), static_cast<RpcEvent*>(wake));
+  // The waiting thread returns only when this event has reached it. An alarm for a time long past delivers it before Set returns. One for
+  // now may still be with gRPC's timer thread when it is destroyed here, and gRPC then uses what it has freed.
+  grpc::Alarm alarm;
+  alarm.Set(&queue_, gpr_inf_past(GPR_CLOCK_REALTIME), static_cast<RpcEvent*>(this));
 }
+
+void CallerQueue::Proceed(bool) { has_ended_ = true; }
 
 void CallerQueue::WaitForEnd() {
   void* event;

@@ -10,7 +10,7 @@
 namespace tandem {
 
 // For one step at a time: Begin, then work whose replies come to queue(), then WaitForEnd.
-class CallerQueue {
+class CallerQueue : public RpcEvent {
  public:
   ~CallerQueue();
 
@@ -22,9 +22,9 @@ class CallerQueue {
   // Handles what comes to the queue until End was called.
   void WaitForEnd();
 
- private:
-  struct Wake;
+  void Proceed(bool ok) override;
 
+ private:
   grpc::CompletionQueue queue_;
   std::thread::id waiting_;
   bool has_ended_ = false;  // only the waiting thread uses it

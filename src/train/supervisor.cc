@@ -197,6 +197,8 @@ void Supervisor::State::StartServices() {
     writer->Flush();
   }
   if (writer != nullptr && options.save_summaries_secs > 0) {
+    // Before anything else runs the session: it looks at its observer without a lock.
+    if (summary_op.is_valid()) StartSummaries();
     if (global_step.is_valid()) {
       auto last = std::make_shared<std::pair<int64_t, int64_t>>(MonotonicNanos(), ValueOrThrow(CurrentStep()));
       StartTimer("step counter", options.save_summaries_secs, [this, last]() -> Status {
@@ -213,7 +215,6 @@ void Supervisor::State::StartServices() {
         return OkStatus();
       });
     }
-    if (summary_op.is_valid()) StartSummaries();
   }
   if (saver != nullptr && options.save_model_secs > 0) {
     StartTimer("checkpoints", options.save_model_secs, [this] {
