@@ -15,7 +15,7 @@ timed() {
   times+=("$(printf '%6d s  %s' $((SECONDS - begin)) "$name")")
 }
 inside() { chroot "$root" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb LANG=C.UTF-8 "${passed[@]}" bash -c "$1"; }
-unmount() { for point in dev/shm dev proc sys; do if mountpoint -q "$root/$point"; then umount "$root/$point"; fi; done; }
+unmount() { for point in dev proc sys; do if mountpoint -q "$root/$point"; then umount -R -l "$root/$point"; fi; done; }
 
 # Settings with which this machine reaches the network: proxies, certificates, package index.
 passed=()

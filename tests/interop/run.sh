@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=${TANDEM_TF_PYTHON:-}
 if [ -z "$python" ]; then
-  venv=build/venv
+  venv=$PWD/build/venv
   python=$venv/bin/python
   if ! "$python" -c 'import tensorflow' >/dev/null 2>&1; then
     echo "Installing $(tr '\n' ' ' <tests/interop/requirements.txt)into $venv"
