@@ -132,11 +132,16 @@ class Cluster:
         return "grpc://" + self.hosts["worker"][worker]
 
     def __enter__(self):
-        for job, hosts in self.hosts.items():
-            for index in range(len(hosts)):
-                self.start(job, index, wait=False)
-        for job, index in list(self.servers):
-            self.wait_until_listening(job, index)
+        try:
+            for job, hosts in self.hosts.items():
+                for index in range(len(hosts)):
+                    self.start(job, index, wait=False)
+            for job, index in list(self.servers):
+                self.wait_until_listening(job, index)
+        except BaseException:  # nobody leaves a context that was not entered
+            for server in self.servers.values():
+                server.kill()
+            raise
         return self
 
     def __exit__(self, *_):
