@@ -11,7 +11,7 @@ from processes import TANDEM, Cluster
 
 class Devices(unittest.TestCase):
     def test_each_device_has_its_own_variables(self):
-        with tempfile.TemporaryDirectory() as folder, Cluster(folder, ps=1, workers=1, server_flags=["--devices=CPU:2"]) as cluster, tf.Graph().as_default():
+        with tempfile.TemporaryDirectory() as folder, Cluster(folder, ps=1, workers=1, program=(TANDEM, "server", "--devices=CPU:2")) as cluster, tf.Graph().as_default():
             with tf.device("/job:ps/task:0/cpu:1"):
                 v = tf.Variable([1.0, 2.0], name="v", use_resource=True)
             with tf.device("/job:ps/task:0/cpu:0"):
