@@ -361,3 +361,16 @@ for name in ("half", "double", "int32", "complex64"):
 case("Einsum", [[f32(2, 0), f32(0, 3)]], equation="ij,jk->ik", name="nothing_to_sum")
 case("Einsum", [[f32(2, 3), f32(2, 3)]], equation="ij,jk->ik", error=BAD)
 case("Einsum", [[f32(2, 3)]], equation="ijk->i", error=BAD)
+
+# -- without elements
+
+for op, inputs, attrs in (
+        ("Transpose", [f32(0, 3), i32([1, 0])], {}), ("Tile", [f32(0, 2), i32([2, 3])], {}), ("Pack", [[f32(0, 2), f32(0, 2)]], dict(axis=1)),
+        ("Unpack", [f32(2, 0)], dict(num=2)), ("Slice", [f32(0, 3), i32([0, 1]), i32([0, 2])], {}), ("Split", [1, f32(0, 4)], dict(num_split=2)),
+        ("ReverseV2", [f32(0, 2), i32([0, 1])], {}), ("ReverseSequence", [f32(2, 0), i32([0, 0])], dict(seq_dim=1, batch_dim=0)),
+        ("MatrixBandPart", [f32(0, 2, 2), i64([0])[0], i64([0])[0]], {}), ("MatrixDiagPart", [f32(0, 2, 2)], {}), ("MatrixDiag", [f32(0, 2)], {}),
+        ("GatherNd", [f32(0, 3), i32(0, 1)], {}), ("ScatterNd", [i32(0, 1), f32(0, 2), i32([3, 2])], {}), ("DynamicPartition", [f32(0, 2), i32([])], dict(num_partitions=2)),
+        ("UnsortedSegmentSum", [f32(2, 0), i32([0, 1]), 3], {}), ("SparseSegmentMean", [f32(3, 0), i32([0, 1]), i32([0, 0])], {}), ("UniqueV2", [f32(0, 2), i64([0])], {}),
+        ("Where", [f32(0)], {}), ("BroadcastTo", [f32(0, 1), i32([2, 0, 3])], {}), ("Einsum", [[f32(0, 2), f32(2, 3)]], dict(equation="ij,jk->ik")),
+        ("SpaceToDepth", [f32(0, 2, 2, 1)], dict(block_size=2)), ("MirrorPad", [f32(0, 3), arr([[0, 0], [1, 1]], np.int32)], dict(mode="SYMMETRIC"))):
+    case(op, inputs, name="without_elements", **attrs)

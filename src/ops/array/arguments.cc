@@ -6,14 +6,14 @@ namespace tandem {
 namespace {
 
 template <typename T>
-std::vector<int64_t> Widened(const Tensor& tensor) {
+Integers Widened(const Tensor& tensor) {
   absl::Span<const T> values = tensor.values<T>();
-  return std::vector<int64_t>(values.begin(), values.end());
+  return Integers(values.begin(), values.end());
 }
 
 }  // namespace
 
-StatusOr<std::vector<int64_t>> ReadIntegers(const Tensor& tensor) {
+StatusOr<Integers> ReadIntegers(const Tensor& tensor) {
   switch (tensor.dtype()) {
     case kInt8: return Widened<int8_t>(tensor);
     case kUint8: return Widened<uint8_t>(tensor);
@@ -25,14 +25,14 @@ StatusOr<std::vector<int64_t>> ReadIntegers(const Tensor& tensor) {
   }
 }
 
-StatusOr<std::vector<int64_t>> ReadVector(const Tensor& tensor, absl::string_view what) {
+StatusOr<Integers> ReadVector(const Tensor& tensor, absl::string_view what) {
   if (tensor.shape().rank() > 1) return InvalidArgument(what, " must be a vector, got shape ", tensor.shape().ToString());
   return ReadIntegers(tensor);
 }
 
 StatusOr<int64_t> ReadScalar(const Tensor& tensor, absl::string_view what) {
   if (tensor.num_elements() != 1 || tensor.shape().rank() > 1) return InvalidArgument(what, " must be a scalar, got shape ", tensor.shape().ToString());
-  ASSIGN_OR_RETURN(std::vector<int64_t> values, ReadIntegers(tensor));
+  ASSIGN_OR_RETURN(Integers values, ReadIntegers(tensor));
   return values[0];
 }
 
@@ -63,10 +63,10 @@ bool ConstantScalar(const ShapeContext& ctx, int i, int64_t* value) {
   return read.ok();
 }
 
-bool ConstantVector(const ShapeContext& ctx, int i, std::vector<int64_t>* values) {
+bool ConstantVector(const ShapeContext& ctx, int i, Integers* values) {
   const Tensor* constant = ctx.constant(i);
   if (constant == nullptr) return false;
-  StatusOr<std::vector<int64_t>> read = ReadVector(*constant, "");
+  StatusOr<Integers> read = ReadVector(*constant, "");
   if (read.ok()) *values = *std::move(read);
   return read.ok();
 }

@@ -48,6 +48,7 @@ struct Concat {
     shape.set_dim(at, total);
     ASSIGN_OR_RETURN(shape, Shape::Checked(shape.dims()));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     Strides to = RowMajorStrides(shape);
     int64_t begin = 0;
     for (int i = 0; i < count; ++i) {
@@ -133,13 +134,13 @@ struct ConcatOffset {
     for (int i = 0; i < count; ++i) {
       if (ctx.input(1 + i).shape().rank() != 1) return InvalidArgument("input ", i, " should be a vector, but got shape ", ctx.input(1 + i).shape().ToString());
     }
-    ASSIGN_OR_RETURN(std::vector<int64_t> first, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers first, ReadIntegers(ctx.input(1)));
     int rank = static_cast<int>(first.size());
     if (axis < -rank || axis >= rank) return InvalidArgument("Concat dim is out of range: ", axis, " vs. ", rank);
     int at = static_cast<int>(axis < 0 ? axis + rank : axis);
-    std::vector<int64_t> offset(rank, 0);
+    Integers offset(rank, 0);
     for (int i = 0; i < count; ++i) {
-      ASSIGN_OR_RETURN(std::vector<int64_t> part, ReadIntegers(ctx.input(1 + i)));
+      ASSIGN_OR_RETURN(Integers part, ReadIntegers(ctx.input(1 + i)));
       if (part.size() != first.size()) return InvalidArgument("input ", i, " should contain ", rank, " elements, but got ", part.size());
       for (int k = 0; k < rank; ++k) {
         if (k != at && part[k] != first[k]) {

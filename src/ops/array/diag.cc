@@ -89,7 +89,7 @@ struct MatrixBandPart {
     }
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
     SetToZero(output);
-    int64_t matrices = columns == 0 || rows == 0 ? 0 : input.num_elements() / (rows * columns);
+    int64_t matrices = input.num_elements() == 0 ? 0 : input.num_elements() / (rows * columns);
     return WithElement(input.dtype(), [&]<typename E>() {
       const E* from = ElementsOf<E>(input);
       E* to = MutableElementsOf<E>(output);

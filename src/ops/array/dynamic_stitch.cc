@@ -45,7 +45,7 @@ struct DynamicStitch {
     ASSIGN_OR_RETURN(shape, Shape::Checked(shape.dims()));
     ASSIGN_OR_RETURN(Tensor* merged, ctx.Allocate(0, shape));
     SetToZero(merged);
-    int64_t row_size = row.num_elements();
+    int64_t row_size = max_index < 0 ? 0 : merged->num_elements() / (int64_t{max_index} + 1);
     return WithElement(merged->dtype(), [&]<typename E>() {
       E* to = MutableElementsOf<E>(merged);
       for (int i = 0; i < count; ++i) {
@@ -79,7 +79,7 @@ Status DynamicStitchShape(ShapeContext& ctx) {
     ASSIGN_OR_RETURN(row, PartialShape::Merge(row, PartialShape(data.dims().subspan(indices.rank()))));
   }
   if (!row.has_rank()) return OkStatus();
-  std::vector<int64_t> sizes = {rows};
+  Integers sizes = {rows};
   sizes.insert(sizes.end(), row.dims().begin(), row.dims().end());
   ctx.set_output(0, PartialShape(sizes));
   return OkStatus();
@@ -101,13 +101,13 @@ struct DynamicPartition {
     }
     int count = ctx.num_outputs();
     std::vector<int32_t> part_of(partitions.values<int32_t>().begin(), partitions.values<int32_t>().end());
-    std::vector<int64_t> sizes(count, 0);
+    Integers sizes(count, 0);
     for (size_t i = 0; i < part_of.size(); ++i) {
       if (part_of[i] < 0 || part_of[i] >= count) return InvalidArgument("partitions[", i, "] = ", part_of[i], " is not in [0, ", count, ")");
       ++sizes[part_of[i]];
     }
     Shape row = DropDims(data.shape(), partitions.shape().rank());
-    int64_t row_size = row.num_elements();
+    int64_t row_size = part_of.empty() ? 0 : data.num_elements() / partitions.num_elements();
     std::vector<Tensor*> outputs(count);
     for (int i = 0; i < count; ++i) {
       Shape shape = row;
@@ -134,7 +134,7 @@ Status DynamicPartitionShape(ShapeContext& ctx) {
   if (data.rank() < partitions.rank()) {
     return InvalidArgument("data.shape must start with partitions.shape, got data.shape = ", data.ToString(), ", partitions.shape = ", partitions.ToString());
   }
-  std::vector<int64_t> sizes = {kUnknownSize};
+  Integers sizes = {kUnknownSize};
   for (int i = partitions.rank(); i < data.rank(); ++i) sizes.push_back(data.dim(i));
   for (int i = 0; i < ctx.num_outputs(); ++i) ctx.set_output(i, PartialShape(sizes));
   return OkStatus();

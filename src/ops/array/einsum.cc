@@ -76,6 +76,7 @@ StatusOr<Tensor> Arrange(const Tensor& tensor, const Labels& labels, const Label
   std::vector<int64_t> walked = SizesOf(order, sizes);
   ASSIGN_OR_RETURN(Shape shape, Shape::Checked(walked));
   ASSIGN_OR_RETURN(Tensor arranged, Tensor::Allocate(tensor.dtype(), shape));
+  if (shape.num_elements() == 0) return arranged;
   StridedCopy(walked, tensor, 0, StridesOf(order, labels, tensor.shape()), &arranged, 0, RowMajorStrides(shape));
   return arranged;
 }
@@ -169,7 +170,9 @@ struct Einsum {
     all.insert(all.end(), summed.begin(), summed.end());
     ASSIGN_OR_RETURN(Tensor arranged, Arrange(input, labels, all, sizes));
     if (summed.empty()) return arranged;
-    ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(input.dtype(), Shape(SizesOf(*order, sizes))));
+    ASSIGN_OR_RETURN(Shape shape, Shape::Checked(SizesOf(*order, sizes)));
+    ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(input.dtype(), shape));
+    if (shape.num_elements() == 0) return result;
     SumRows(arranged.data<T>(), result.num_elements(), Product(summed, sizes), result.mutable_data<T>());
     return result;
   }
@@ -199,8 +202,8 @@ struct Einsum {
     for (int i : {0, 1}) order->insert(order->end(), free[i].begin(), free[i].end());
     ASSIGN_OR_RETURN(Shape shape, Shape::Checked(SizesOf(*order, sizes)));
     ASSIGN_OR_RETURN(Tensor result, Tensor::Allocate(ctx.output_type(0), shape));
-    int64_t m = Product(free[0], sizes), n = Product(free[1], sizes), k = Product(contracted, sizes);
-    int64_t products = result.num_elements() == 0 ? 0 : Product(batch, sizes);
+    if (shape.num_elements() == 0) return result;
+    int64_t m = Product(free[0], sizes), n = Product(free[1], sizes), k = Product(contracted, sizes), products = Product(batch, sizes);
     for (int64_t b = 0; b < products; ++b) {
       MultiplyTransposed(matrices[0].data<T>() + b * m * k, matrices[1].data<T>() + b * n * k, m, n, k, result.mutable_data<T>() + b * m * n);
     }
@@ -211,6 +214,7 @@ struct Einsum {
   static Status SetOutput(KernelContext& ctx, const Tensor& result, const Labels& order, const Labels& output_labels, const Sizes& sizes) {
     ASSIGN_OR_RETURN(Shape shape, Shape::Checked(SizesOf(output_labels, sizes)));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     std::set<int> different(output_labels.begin(), output_labels.end());
     if (different.size() < output_labels.size()) SetToZero(output);
     StridedCopy(SizesOf(order, sizes), result, 0, RowMajorStrides(result.shape()), output, 0, StridesOf(order, output_labels, shape));

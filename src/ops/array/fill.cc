@@ -1,6 +1,4 @@
 // Fill, Empty, ZerosLike, OnesLike: one value everywhere.
-#include <vector>
-
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "graph/shape_inference.h"
@@ -14,7 +12,7 @@ StatusOr<Shape> ShapeFromInput(const Tensor& dims, absl::string_view what) {
   if (dims.shape().rank() > 1 || (dims.shape().is_scalar() && what != "dims")) {
     return InvalidArgument(what, " must represent a vector, got shape ", dims.shape().ToString());
   }
-  ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(dims));
+  ASSIGN_OR_RETURN(Integers sizes, ReadIntegers(dims));
   return Shape::Checked(sizes);
 }
 

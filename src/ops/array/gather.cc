@@ -94,14 +94,14 @@ struct Gather {
       if (i < batch && params.dim(i) != indices.shape().dim(i)) {
         return InvalidArgument("params.shape[", i, "]: ", params.dim(i), " should be equal to indices.shape[", i, "]: ", indices.shape().dim(i));
       }
-      (i < batch ? sizes.batch : i < axis ? sizes.outer : i == axis ? sizes.rows : sizes.inner) *= params.dim(i);
+      Multiply(i < batch ? &sizes.batch : i < axis ? &sizes.outer : i == axis ? &sizes.rows : &sizes.inner, params.dim(i));
       if (i != axis) {
         shape.AddDim(params.dim(i));
         continue;
       }
       for (int k = static_cast<int>(batch); k < indices.shape().rank(); ++k) {
         shape.AddDim(indices.shape().dim(k));
-        sizes.count *= indices.shape().dim(k);
+        Multiply(&sizes.count, indices.shape().dim(k));
       }
     }
     ASSIGN_OR_RETURN(shape, Shape::Checked(shape.dims()));
@@ -109,6 +109,9 @@ struct Gather {
     if (indices.dtype() == kInt64) return GatherBy<int64_t>(ctx, sizes, indices, shape);
     return GatherBy<int16_t>(ctx, sizes, indices, shape);
   }
+
+  // Modulo 2^64: beside a size of 0 the others may be too many to multiply, and are not used.
+  static void Multiply(int64_t* product, int64_t size) { *product = static_cast<int64_t>(static_cast<uint64_t>(*product) * static_cast<uint64_t>(size)); }
 
   bool has_axis;
   int64_t batch_dims;

@@ -1,6 +1,4 @@
 // GatherNd: slices of a tensor, each named by some coordinates.
-#include <vector>
-
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "graph/shape_inference.h"
@@ -45,10 +43,10 @@ struct GatherNd {
     return WithElement(params.dtype(), [&]<typename E>() {
       const E* from = ElementsOf<E>(params);
       E* to = MutableElementsOf<E>(output);
-      for (int64_t offset : index.offsets) {
+      index.ForEachSlice([&](int64_t offset) {
         if (offset >= 0) CopyElements(from + offset, index.slice_size, to);
         to += index.slice_size;
-      }
+      });
       return OkStatus();
     });
   }
@@ -65,7 +63,7 @@ Status GatherNdShape(ShapeContext& ctx) {
   if (depth > params.rank()) {
     return InvalidArgument("indices.shape[-1] must be <= params.rank, but saw indices shape: ", indices.ToString(), " and params shape: ", params.ToString());
   }
-  std::vector<int64_t> sizes(indices.dims().begin(), indices.dims().end() - 1);
+  Integers sizes(indices.dims().begin(), indices.dims().end() - 1);
   for (int i = static_cast<int>(depth); i < params.rank(); ++i) sizes.push_back(params.dim(i));
   ctx.set_output(0, PartialShape(sizes));
   return OkStatus();

@@ -37,6 +37,7 @@ struct BandCopy {
   // Between `matrix` [matrices, rows, columns] and `packed` [matrices, diagonals, max_length], the uppermost diagonal first.
   void Run(bool is_to_packed, const Tensor& from, Tensor* to) const {
     int64_t longest = band.max_length();
+    if (matrices == 0 || longest == 0) return;
     for (int64_t d = band.upper; d >= band.lower; --d) {
       int64_t length = band.Length(d);
       bool is_right = (alignment.is_super_right && d >= 0) || (alignment.is_sub_right && d <= 0);
@@ -56,7 +57,7 @@ struct BandCopy {
 // Input `k` of the V3 ops: one diagonal, or the lowest and the highest.
 Status ReadDiagonals(const Tensor& k, Band* band) {
   if (k.shape().rank() > 1) return InvalidArgument("diag_index must be a scalar or vector, received shape: ", k.shape().ToString());
-  ASSIGN_OR_RETURN(std::vector<int64_t> values, ReadIntegers(k));
+  ASSIGN_OR_RETURN(Integers values, ReadIntegers(k));
   if (values.empty() || values.size() > 2) return InvalidArgument("diag_index must have only one or two elements, received ", values.size(), " elements.");
   band->lower = values.front();
   band->upper = values.back();

@@ -1,6 +1,4 @@
 // MirrorPad and its gradient: mirror images around a tensor.
-#include <vector>
-
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "graph/shape_inference.h"
@@ -64,6 +62,7 @@ struct MirrorPad : Mirror {
     RETURN_IF_ERROR(Check(unpadded, paddings));
     ASSIGN_OR_RETURN(Shape shape, PaddedShape(unpadded, paddings));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     Strides to = RowMajorStrides(shape);
     StridedCopy(unpadded.dims(), input, 0, RowMajorStrides(unpadded), output, CenterOffset(to, paddings), to);
     for (int dim = 0; dim < shape.rank(); ++dim) {
@@ -106,6 +105,7 @@ struct MirrorPadGrad : Mirror {
       unpadded.set_dim(i, padded.dim(i) - total);
     }
     RETURN_IF_ERROR(Check(unpadded, paddings));
+    if (unpadded.num_elements() == 0) return ctx.Allocate(0, unpadded).status();
     // Folds the mirror images back, in the opposite order, on a copy.
     Tensor folded = input.Clone();
     T* elements = folded.mutable_data<T>();

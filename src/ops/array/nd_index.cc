@@ -15,8 +15,11 @@ StatusOr<NdIndex> ReadNdIndex(const Tensor& indices, const Shape& indexed) {
   NdIndex index;
   index.outer = Shape(shape.dims().subspan(0, shape.rank() - 1));
   index.slice = Shape(indexed.dims().subspan(depth));
-  index.slice_size = index.slice.num_elements();
-  ASSIGN_OR_RETURN(std::vector<int64_t> values, ReadIntegers(indices));
+  index.slice_size = indexed.num_elements() == 0 ? 0 : index.slice.num_elements();
+  index.depth = depth;
+  // Without coordinates there may be any number of indices, and no memory behind them.
+  if (depth == 0) return index;
+  ASSIGN_OR_RETURN(Integers values, ReadIntegers(indices));
   Strides strides = RowMajorStrides(indexed);
   int64_t count = index.outer.num_elements();
   index.offsets.resize(count);
@@ -34,7 +37,7 @@ StatusOr<NdIndex> ReadNdIndex(const Tensor& indices, const Shape& indexed) {
 
 Status CheckNdIndex(const NdIndex& index, const Tensor& indices, const Shape& indexed, absl::string_view what) {
   if (index.first_bad < 0) return OkStatus();
-  ASSIGN_OR_RETURN(std::vector<int64_t> values, ReadIntegers(indices));
+  ASSIGN_OR_RETURN(Integers values, ReadIntegers(indices));
   int64_t depth = indices.shape().dim(indices.shape().rank() - 1);
   std::string text;
   for (int64_t k = 0; k < depth; ++k) absl::StrAppend(&text, k > 0 ? ", " : "", values[index.first_bad * depth + k]);

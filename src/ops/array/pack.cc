@@ -32,6 +32,7 @@ struct Pack {
     shape.InsertDim(at, ctx.num_inputs());
     ASSIGN_OR_RETURN(shape, Shape::Checked(shape.dims()));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     Strides from = RowMajorStrides(part), to = RowMajorStrides(shape);
     int64_t step = to[at];
     to.erase(to.begin() + at);
@@ -81,6 +82,7 @@ struct Unpack {
         continue;
       }
       ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(i, part));
+      if (output->num_elements() == 0) continue;
       StridedCopy(part.dims(), input, i * step, from, output, 0, to);
     }
     return OkStatus();

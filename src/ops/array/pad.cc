@@ -28,6 +28,7 @@ struct Pad {
     } else {
       SetToZero(output);
     }
+    if (input.num_elements() == 0) return OkStatus();
     Strides to = RowMajorStrides(shape);
     StridedCopy(input.shape().dims(), input, 0, RowMajorStrides(input.shape()), output, CenterOffset(to, paddings), to);
     return OkStatus();

@@ -11,7 +11,7 @@ StatusOr<Paddings> ReadPaddings(const Tensor& input, int rank) {
   if (input.shape().dim(0) != rank) {
     return InvalidArgument("The first dimension of paddings must be the rank of inputs, ", rank, ", got ", input.shape().ToString());
   }
-  ASSIGN_OR_RETURN(std::vector<int64_t> values, ReadIntegers(input));
+  ASSIGN_OR_RETURN(Integers values, ReadIntegers(input));
   Paddings paddings;
   for (int i = 0; i < rank; ++i) {
     int64_t before = values[2 * i], after = values[2 * i + 1];

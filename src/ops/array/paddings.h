@@ -2,17 +2,17 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "core/status.h"
 #include "graph/shape_inference.h"
+#include "ops/array/arguments.h"
 #include "ops/array/strided_copy.h"
 #include "tandem/tensor.h"
 
 namespace tandem {
 
 struct Paddings {
-  std::vector<int64_t> before, after;
+  Integers before, after;
 };
 
 // `input` has a row [before, after] for each of `rank` dimensions. InvalidArgument for another shape or a negative number.

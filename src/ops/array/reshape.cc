@@ -32,7 +32,7 @@ struct Reshape {
       // TensorFlow lets an empty or one-element scalar through for the sake of old graphs.
       if (sizes.num_elements() != 1) return InvalidArgument("sizes input must be 1-D, not ", sizes.shape().ToString());
     }
-    ASSIGN_OR_RETURN(std::vector<int64_t> wanted, ReadIntegers(sizes));
+    ASSIGN_OR_RETURN(Integers wanted, ReadIntegers(sizes));
     int unknown = -1;
     int64_t known = 1;  // the product of the sizes given, but for zeros
     bool has_zero = false;
@@ -116,7 +116,7 @@ Status ExpandDimsShape(ShapeContext& ctx) {
     return OkStatus();
   }
   if (axis < -1 - rank || axis > rank) return InvalidArgument("dim ", axis, " not in the interval [", -rank - 1, ", ", rank, "].");
-  std::vector<int64_t> sizes(input.dims().begin(), input.dims().end());
+  Integers sizes(input.dims().begin(), input.dims().end());
   sizes.insert(sizes.begin() + (axis < 0 ? axis + rank + 1 : axis), 1);
   ctx.set_output(0, PartialShape(sizes));
   return OkStatus();
@@ -127,7 +127,7 @@ struct Squeeze {
 
   Status Run(KernelContext& ctx) const {
     const Shape& input = ctx.input(0).shape();
-    std::vector<bool> is_dropped(input.rank(), false);
+    absl::InlinedVector<bool, 8> is_dropped(input.rank(), false);
     for (int64_t axis : axes) {
       if (axis < -input.rank() || axis >= input.rank()) {
         return InvalidArgument("Tried to squeeze dim index ", axis, " for tensor with ", input.rank(), " dimensions.");
@@ -159,7 +159,7 @@ Status SqueezeShape(ShapeContext& ctx) {
     }
     is_dropped[axis < 0 ? axis + input.rank() : axis] = true;
   }
-  std::vector<int64_t> sizes;
+  Integers sizes;
   for (int i = 0; i < input.rank(); ++i) {
     if (is_dropped[i] && input.dim(i) > 1) return InvalidArgument("Can not squeeze dim[", i, "], expected a dimension of 1, got ", input.dim(i));
     if (is_dropped[i] || (axes.empty() && input.dim(i) == 1)) continue;

@@ -13,10 +13,11 @@ namespace {
 Status ReverseAxes(KernelContext& ctx, const std::vector<bool>& is_reversed) {
   const Tensor& input = ctx.input(0);
   ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, input.shape()));
+  if (input.num_elements() == 0) return OkStatus();
   Strides to = RowMajorStrides(input.shape()), from = to;
   int64_t offset = 0;
   for (int i = 0; i < input.shape().rank(); ++i) {
-    if (!is_reversed[i] || input.shape().dim(i) == 0) continue;
+    if (!is_reversed[i]) continue;
     offset += from[i] * (input.shape().dim(i) - 1);
     from[i] = -from[i];
   }
@@ -41,7 +42,7 @@ struct ReverseV2 {
   Status Run(KernelContext& ctx) const {
     int rank = ctx.input(0).shape().rank();
     if (ctx.input(1).shape().rank() != 1) return InvalidArgument("'dims' must be 1-dimension, not ", ctx.input(1).shape().rank());
-    ASSIGN_OR_RETURN(std::vector<int64_t> axes, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers axes, ReadIntegers(ctx.input(1)));
     std::vector<bool> is_reversed(rank, false);
     for (size_t i = 0; i < axes.size(); ++i) {
       if (axes[i] < -rank || axes[i] >= rank) return InvalidArgument("'axis'[", i, "] = ", axes[i], " is out of valid range [", 0, ", ", rank - 1, "]");
@@ -70,12 +71,13 @@ struct ReverseSequence {
     if (lengths_input.num_elements() != shape.dim(batch_dim)) {
       return InvalidArgument("Length of seq_lengths != input.dims(", batch_dim, "), (", lengths_input.num_elements(), " vs. ", shape.dim(batch_dim), ")");
     }
-    ASSIGN_OR_RETURN(std::vector<int64_t> lengths, ReadIntegers(lengths_input));
+    ASSIGN_OR_RETURN(Integers lengths, ReadIntegers(lengths_input));
     for (size_t i = 0; i < lengths.size(); ++i) {
       if (lengths[i] < 0) return InvalidArgument("seq_lens(", i, ") < 0");
       if (lengths[i] > shape.dim(seq_dim)) return InvalidArgument("seq_lens(", i, ") > input.dims(", seq_dim, ")");
     }
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     Strides strides = RowMajorStrides(shape), backwards = strides, sizes(shape.dims().begin(), shape.dims().end());
     backwards[seq_dim] = -strides[seq_dim];
     sizes[batch_dim] = 1;

@@ -1,7 +1,6 @@
 // ScatterNd, TensorScatterUpdate, -Add, -Sub: slices put into a tensor that is no variable.
 #include <string>
 #include <type_traits>
-#include <vector>
 
 #include "graph/gradient.h"
 #include "graph/op.h"
@@ -34,10 +33,10 @@ template <Combine combine, typename T>
 void CombineSlices(const NdIndex& index, const Tensor& updates, Tensor* output) {
   const T* from = updates.data<T>();
   T* to = output->mutable_data<T>();
-  for (int64_t offset : index.offsets) {
+  index.ForEachSlice([&](int64_t offset) {
     if (offset >= 0) CombineSlice<combine>(from, index.slice_size, to + offset);
     from += index.slice_size;
-  }
+  });
 }
 
 template <Combine combine>
@@ -78,10 +77,10 @@ Status Apply(Combine combine, const NdIndex& index, const Tensor& updates, Tenso
   return WithElement(output->dtype(), [&]<typename E>() {
     const E* from = ElementsOf<E>(updates);
     E* to = MutableElementsOf<E>(output);
-    for (int64_t offset : index.offsets) {
+    index.ForEachSlice([&](int64_t offset) {
       if (offset >= 0) CopyElements(from, index.slice_size, to + offset);
       from += index.slice_size;
-    }
+    });
     return OkStatus();
   });
 }
@@ -126,7 +125,7 @@ struct ScatterNd : BadIndicesPolicy {
 
   Status Run(KernelContext& ctx) const {
     if (ctx.input(2).shape().rank() != 1) return InvalidArgument("Shape must be a vector");
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(ctx.input(2)));
+    ASSIGN_OR_RETURN(Integers sizes, ReadIntegers(ctx.input(2)));
     ASSIGN_OR_RETURN(Shape shape, Shape::Checked(sizes));
     ASSIGN_OR_RETURN(NdIndex index, ReadAndCheck(ctx.input(0), ctx.input(1), shape, ignores_bad));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));

@@ -1,6 +1,5 @@
 // SegmentSum, -Mean, -Max, -Min, -Prod: runs of rows combined, segment by segment, in the order of their ids.
 #include <algorithm>
-#include <vector>
 
 #include "graph/gradient.h"
 #include "graph/op.h"
@@ -35,7 +34,7 @@ struct Segment {
     if (ids.shape().rank() != 1) return InvalidArgument("segment_ids should be a vector.");
     if (data.shape().rank() < 1) return InvalidArgument("input must be at least rank 1");
     if (ids.num_elements() != data.shape().dim(0)) return InvalidArgument("segment_ids should be the same size as dimension 0 of input.");
-    ASSIGN_OR_RETURN(std::vector<int64_t> segment_of, ReadIntegers(ids));
+    ASSIGN_OR_RETURN(Integers segment_of, ReadIntegers(ids));
     int64_t segments = 0;
     if (!segment_of.empty()) {
       if (segment_of.back() < 0) return InvalidArgument("segment ids must be >= 0");

@@ -1,6 +1,4 @@
 // Slice: a box out of a tensor.
-#include <vector>
-
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "graph/shape_inference.h"
@@ -20,10 +18,8 @@ struct Slice {
                                ctx.input(1).shape().ToString(), " and ", ctx.input(2).shape().ToString(), " instead.");
       }
     }
-    ASSIGN_OR_RETURN(std::vector<int64_t> begin, ReadIntegers(ctx.input(1)));
-    ASSIGN_OR_RETURN(std::vector<int64_t> size, ReadIntegers(ctx.input(2)));
-    Strides strides = RowMajorStrides(shape);
-    int64_t offset = 0;
+    ASSIGN_OR_RETURN(Integers begin, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers size, ReadIntegers(ctx.input(2)));
     bool is_rows = true;  // whole rows of dimension 0 share the input's buffer
     for (int i = 0; i < shape.rank(); ++i) {
       if (begin[i] < 0 || begin[i] > shape.dim(i)) {
@@ -33,7 +29,6 @@ struct Slice {
       if (size[i] < 0 || size[i] > shape.dim(i) - begin[i]) {
         return InvalidArgument("Expected size[", i, "] in [0, ", shape.dim(i) - begin[i], "], but got ", size[i]);
       }
-      offset += begin[i] * strides[i];
       is_rows = is_rows && (i == 0 || size[i] == shape.dim(i));
     }
     if (is_rows) {
@@ -41,6 +36,10 @@ struct Slice {
       return OkStatus();
     }
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, Shape(size)));
+    if (output->num_elements() == 0) return OkStatus();
+    Strides strides = RowMajorStrides(shape);
+    int64_t offset = 0;
+    for (int i = 0; i < shape.rank(); ++i) offset += begin[i] * strides[i];
     StridedCopy(size, input, offset, strides, output, 0, RowMajorStrides(output->shape()));
     return OkStatus();
   }
@@ -54,7 +53,7 @@ Status SliceShape(ShapeContext& ctx) {
     }
   }
   if (!input.has_rank()) return OkStatus();
-  std::vector<int64_t> begin, size;
+  Integers begin, size;
   bool is_begin_known = ConstantVector(ctx, 1, &begin), is_size_known = ConstantVector(ctx, 2, &size);
   int rank = input.rank();
   if ((is_begin_known && static_cast<int>(begin.size()) != rank) || (is_size_known && static_cast<int>(size.size()) != rank)) {

@@ -13,7 +13,7 @@ namespace {
 
 // Block sizes, and what is added around (or cut off) dimensions 1, 2, ….
 struct Blocks {
-  std::vector<int64_t> block, before, after;
+  Integers block, before, after;
   int64_t product = 1;
 };
 
@@ -26,7 +26,7 @@ StatusOr<Blocks> ReadBlocks(int rank, const Tensor& block_shape, const Tensor& m
   }
   Blocks blocks;
   ASSIGN_OR_RETURN(blocks.block, ReadIntegers(block_shape));
-  ASSIGN_OR_RETURN(std::vector<int64_t> values, ReadIntegers(margins));
+  ASSIGN_OR_RETURN(Integers values, ReadIntegers(margins));
   for (int64_t i = 0; i < count; ++i) {
     if (blocks.block[i] < 1) return InvalidArgument("All values in block_shape must be positive, got value, ", blocks.block[i], " at index ", i, ".");
     if (__builtin_mul_overflow(blocks.product, blocks.block[i], &blocks.product)) return InvalidArgument("Product of block sizes must be positive");
@@ -121,7 +121,7 @@ Status BatchShape(ShapeContext& ctx) {
   if (!input.has_rank() || input.rank() < 1) return OkStatus();
   PartialShape output = input;
   output.set_dim(0, kUnknownSize);
-  std::vector<int64_t> block;
+  Integers block;
   const Tensor* margins = ctx.constant(2);
   if (!ConstantVector(ctx, 1, &block)) {
     ctx.set_output(0, PartialShape::UnknownOfRank(input.rank()));

@@ -10,6 +10,8 @@
 namespace tandem {
 namespace {
 
+constexpr int64_t kMaxBlock = 1 << 15;  // its square is multiplied with sizes
+
 // Where batch, height, width and depth are among the dimensions.
 struct Layout {
   int height, width, depth;
@@ -46,7 +48,7 @@ struct SpaceDepth {
   explicit SpaceDepth(const Attrs& attrs)
       : is_to_depth(attrs.op() == "SpaceToDepth"), block(attrs.GetInt("block_size")), at(LayoutOf(attrs.GetString("data_format"))) {
     if (attrs.GetString("data_format") == "NCHW_VECT_C") attrs.Fail(Unimplemented(attrs.op(), " does not support data_format NCHW_VECT_C"));
-    if (block > 1 << 15) attrs.Fail(InvalidArgument("block_size ", block, " is too large"));
+    if (block > kMaxBlock) attrs.Fail(InvalidArgument("block_size ", block, " is too large"));
   }
 
   Status Run(KernelContext& ctx) const {
@@ -54,6 +56,7 @@ struct SpaceDepth {
     if (input.shape().rank() != 4) return InvalidArgument("Input rank should be 4 instead of ", input.shape().rank());
     ASSIGN_OR_RETURN(Shape shape, is_to_depth ? DeepShape(input.shape(), block, at) : WideShape(input.shape(), block, at));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    if (shape.num_elements() == 0) return OkStatus();
     const Shape &deep = is_to_depth ? shape : input.shape(), &wide = is_to_depth ? input.shape() : shape;
     Strides w = RowMajorStrides(wide), d = RowMajorStrides(deep);
     int64_t channels = wide.dim(at.depth);
@@ -76,6 +79,7 @@ Status SpaceDepthShape(ShapeContext& ctx) {
   if (ctx.attrs().GetString("data_format") == "NCHW_VECT_C") return OkStatus();
   if (input.rank() != 4) return InvalidArgument("Input rank should be 4 instead of ", input.rank());
   int64_t block = ctx.attrs().GetInt("block_size");
+  if (block > kMaxBlock) return InvalidArgument("block_size ", block, " is too large");
   Layout at = LayoutOf(ctx.attrs().GetString("data_format"));
   PartialShape output = input;
   bool is_to_depth = ctx.attrs().op() == "SpaceToDepth";

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "graph/gradient.h"
 #include "graph/node.h"
 #include "graph/op.h"
@@ -30,7 +31,7 @@ using Accumulator = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v
 
 // Inputs 1 and 2 of all these ops: which row, and which segment.
 struct Picks {
-  std::vector<int64_t> rows, segments;
+  Integers rows, segments;
 };
 
 StatusOr<Picks> ReadPicks(const KernelContext& ctx) {
@@ -53,11 +54,11 @@ struct SparseSegment {
     ASSIGN_OR_RETURN(Picks picks, ReadPicks(ctx));
     ASSIGN_OR_RETURN(int64_t segments, SegmentCount(ctx, picks));
     Shape shape = data.shape();
-    int64_t row_count = shape.dim(0), row_size = 1;
-    for (int i = 1; i < shape.rank(); ++i) row_size *= shape.dim(i);
+    int64_t row_count = shape.dim(0);
     shape.set_dim(0, segments);
     ASSIGN_OR_RETURN(shape, Shape::Checked(shape.dims()));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
+    int64_t row_size = segments == 0 ? 0 : output->num_elements() / segments;
     T* to = output->mutable_data<T>();
     std::fill_n(to, output->num_elements(), T(0));
     const T* from = data.data<T>();
@@ -118,14 +119,16 @@ Status SegmentShape(ShapeContext& ctx) {
 // Adds row segments[i] of `grad`, divided as forward, to row rows[i] of the result.
 template <Scale scale, typename T>
 Status ScatterGradient(const Tensor& grad, const Picks& picks, Tensor* output) {
-  int64_t segments = grad.shape().dim(0), output_rows = output->shape().dim(0), row_size = 1;
-  for (int i = 1; i < grad.shape().rank(); ++i) row_size *= grad.shape().dim(i);
-  std::vector<int64_t> sizes(segments, 0);
+  int64_t segments = grad.shape().dim(0), output_rows = output->shape().dim(0);
+  int64_t row_size = output_rows == 0 ? 0 : output->num_elements() / output_rows;
+  absl::flat_hash_map<int64_t, int64_t> sizes;  // of the segments that occur
   for (int64_t segment : picks.segments) {
     if (segment < 0 || segment >= segments) return InvalidArgument("Invalid number of segments: segment id ", segment, " out of range [0, ", segments, ")");
     ++sizes[segment];
   }
-  std::vector<Accumulator<T>> sum(output->num_elements(), Accumulator<T>(0));
+  ASSIGN_OR_RETURN(Tensor wide, Tensor::Allocate(DataTypeOf<Accumulator<T>>::value, output->shape()));
+  Accumulator<T>* sum = wide.mutable_data<Accumulator<T>>();
+  std::fill_n(sum, wide.num_elements(), Accumulator<T>(0));
   const T* from = grad.data<T>();
   for (size_t i = 0; i < picks.rows.size(); ++i) {
     int64_t row = picks.rows[i], segment = picks.segments[i];
@@ -133,7 +136,7 @@ Status ScatterGradient(const Tensor& grad, const Picks& picks, Tensor* output) {
     Accumulator<T> factor = static_cast<Accumulator<T>>(1 / Divisor<scale>(sizes[segment]));
     for (int64_t k = 0; k < row_size; ++k) sum[row * row_size + k] += from[segment * row_size + k] * factor;
   }
-  std::copy(sum.begin(), sum.end(), output->mutable_data<T>());
+  std::copy_n(sum, wide.num_elements(), output->mutable_data<T>());
   return OkStatus();
 }
 
@@ -174,7 +177,7 @@ struct SparseSegmentGradV2 {
   Status Run(KernelContext& ctx) const {
     ASSIGN_OR_RETURN(Picks picks, ReadPicks(ctx));
     ASSIGN_OR_RETURN(int64_t rows, OutputRows(ctx));
-    std::vector<int64_t> unique = picks.rows;
+    Integers unique = picks.rows;
     std::sort(unique.begin(), unique.end());
     unique.erase(std::unique(unique.begin(), unique.end()), unique.end());
     for (int64_t& row : picks.rows) {

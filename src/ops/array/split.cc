@@ -17,7 +17,7 @@ StatusOr<int> SplitAxis(int64_t axis, int rank) {
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-Status SplitInto(KernelContext& ctx, const Tensor& value, int at, const std::vector<int64_t>& sizes) {
+Status SplitInto(KernelContext& ctx, const Tensor& value, int at, const Integers& sizes) {
   if (sizes.size() == 1) {
     ctx.set_output(0, value);
     return OkStatus();
@@ -31,7 +31,7 @@ Status SplitInto(KernelContext& ctx, const Tensor& value, int at, const std::vec
       Shape part = value.shape();
       part.set_dim(at, sizes[i]);
       ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(static_cast<int>(i), part));
-      StridedCopy(part.dims(), value, begin * from[at], from, output, 0, RowMajorStrides(part));
+      if (output->num_elements() > 0) StridedCopy(part.dims(), value, begin * from[at], from, output, 0, RowMajorStrides(part));
     }
     begin += sizes[i];
   }
@@ -49,7 +49,7 @@ struct Split {
       return InvalidArgument("Number of ways to split should evenly divide the split dimension, but got split_dim ", at, " (size = ", size,
                              ") and num_split ", count);
     }
-    return SplitInto(ctx, value, at, std::vector<int64_t>(count, size / count));
+    return SplitInto(ctx, value, at, Integers(count, size / count));
   }
 };
 
@@ -92,7 +92,7 @@ struct SplitV {
       return InvalidArgument("size of the split_tensor must be 1-D and have the same elements as outputs got ", ctx.input(1).shape().rank(), " -D and ",
                              ctx.input(1).num_elements(), " elements");
     }
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers sizes, ReadIntegers(ctx.input(1)));
     int64_t size = value.shape().dim(at), known = 0;
     int unknown = -1;
     for (int i = 0; i < count; ++i) {
@@ -123,10 +123,12 @@ Status SplitVShape(ShapeContext& ctx) {
   if (is_axis_known) {
     ASSIGN_OR_RETURN(at, SplitAxis(axis, value.rank()));
   }
-  std::vector<int64_t> sizes;
+  Integers sizes;
   if (!ConstantVector(ctx, 1, &sizes)) sizes.clear();
   int64_t known = 0;
-  for (int64_t size : sizes) known += size > 0 ? size : 0;
+  for (int64_t size : sizes) {
+    if (size > 0 && __builtin_add_overflow(known, size, &known)) return InvalidArgument("the split sizes add up to too much");
+  }
   for (int i = 0; i < ctx.num_outputs(); ++i) {
     if (!is_axis_known) {
       ctx.set_output(i, PartialShape::UnknownOfRank(value.rank()));

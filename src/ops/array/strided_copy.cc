@@ -97,7 +97,8 @@ Strides RowMajorStrides(const Shape& shape) {
   int64_t stride = 1;
   for (int i = shape.rank() - 1; i >= 0; --i) {
     strides[i] = stride;
-    stride *= shape.dim(i);
+    // Beside a size of 0 the others may be too many to multiply; nobody walks such a tensor.
+    stride = static_cast<int64_t>(static_cast<uint64_t>(stride) * static_cast<uint64_t>(shape.dim(i)));
   }
   return strides;
 }

@@ -14,8 +14,8 @@ bool HasBit(int64_t mask, int i) { return i < 64 && ((static_cast<uint64_t>(mask
 struct Layout {
   static constexpr int kNewAxis = -1;
   static constexpr int kWhole = -1;
-  std::vector<int> dims;    // the entry that speaks of a dimension of the sliced tensor, or kWhole
-  std::vector<int> result;  // a dimension of the sliced tensor, or kNewAxis
+  absl::InlinedVector<int, 8> dims;    // the entry that speaks of a dimension of the sliced tensor, or kWhole
+  absl::InlinedVector<int, 8> result;  // a dimension of the sliced tensor, or kNewAxis
 };
 
 StatusOr<Layout> LayOut(int rank, int count, const SliceMasks& masks) {
@@ -102,18 +102,18 @@ StatusOr<DimSlice> SliceDim(int dim, int64_t dim_size, std::optional<int64_t> be
   return slice;
 }
 
-std::optional<int64_t> At(const std::vector<int64_t>* values, int i) {
+std::optional<int64_t> At(const Integers* values, int i) {
   if (values == nullptr) return std::nullopt;
   return (*values)[i];
 }
 
 struct PartialPlan {
-  std::vector<DimSlice> dims;
+  absl::InlinedVector<DimSlice, 8> dims;
   PartialShape result;
 };
 
-StatusOr<PartialPlan> Plan(const PartialShape& sliced, int count, const std::vector<int64_t>* begin, const std::vector<int64_t>* end,
-                           const std::vector<int64_t>* strides, const SliceMasks& masks) {
+StatusOr<PartialPlan> Plan(const PartialShape& sliced, int count, const Integers* begin, const Integers* end,
+                           const Integers* strides, const SliceMasks& masks) {
   ASSIGN_OR_RETURN(Layout layout, LayOut(sliced.rank(), count, masks));
   PartialPlan plan;
   for (int dim = 0; dim < sliced.rank(); ++dim) {
@@ -126,7 +126,7 @@ StatusOr<PartialPlan> Plan(const PartialShape& sliced, int count, const std::vec
                                               HasBit(masks.end, i), HasBit(masks.shrink, i)));
     plan.dims.push_back(slice);
   }
-  std::vector<int64_t> result;
+  Integers result;
   for (int dim : layout.result) result.push_back(dim == Layout::kNewAxis ? 1 : plan.dims[dim].size);
   if (result.size() > kMaxRank) return InvalidArgument("a slice cannot have ", result.size(), " dimensions");
   plan.result = PartialShape(result);
@@ -140,6 +140,7 @@ SliceMasks::SliceMasks(const Attrs& attrs)
       shrink(attrs.GetInt("shrink_axis_mask")) {}
 
 int64_t SlicePlan::Offset(const Shape& sliced) const {
+  if (result.num_elements() == 0) return 0;
   Strides strides = RowMajorStrides(sliced);
   int64_t offset = 0;
   for (size_t i = 0; i < begin.size(); ++i) offset += begin[i] * strides[i];
@@ -159,9 +160,9 @@ StatusOr<SlicePlan> PlanSlice(const Shape& sliced, const Tensor& begin, const Te
                            end.shape().ToString(), ", and ", strides.shape().ToString(), " instead.");
   }
   if (begin.num_elements() > 32) return InvalidArgument("slices of more than 32 entries are not supported, got ", begin.num_elements());
-  ASSIGN_OR_RETURN(std::vector<int64_t> begins, ReadIntegers(begin));
-  ASSIGN_OR_RETURN(std::vector<int64_t> ends, ReadIntegers(end));
-  ASSIGN_OR_RETURN(std::vector<int64_t> steps, ReadIntegers(strides));
+  ASSIGN_OR_RETURN(Integers begins, ReadIntegers(begin));
+  ASSIGN_OR_RETURN(Integers ends, ReadIntegers(end));
+  ASSIGN_OR_RETURN(Integers steps, ReadIntegers(strides));
   ASSIGN_OR_RETURN(PartialPlan partial, Plan(sliced, static_cast<int>(begins.size()), &begins, &ends, &steps, masks));
   SlicePlan plan;
   for (const DimSlice& dim : partial.dims) {
@@ -173,8 +174,8 @@ StatusOr<SlicePlan> PlanSlice(const Shape& sliced, const Tensor& begin, const Te
   return plan;
 }
 
-StatusOr<PartialShape> SliceResultShape(const PartialShape& sliced, int count, const std::vector<int64_t>* begin, const std::vector<int64_t>* end,
-                                        const std::vector<int64_t>* strides, const SliceMasks& masks) {
+StatusOr<PartialShape> SliceResultShape(const PartialShape& sliced, int count, const Integers* begin, const Integers* end,
+                                        const Integers* strides, const SliceMasks& masks) {
   ASSIGN_OR_RETURN(PartialPlan plan, Plan(sliced, count, begin, end, strides, masks));
   return plan.result;
 }

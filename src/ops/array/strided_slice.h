@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
 #include "graph/attrs.h"
+#include "ops/array/arguments.h"
 #include "ops/array/strided_copy.h"
 
 namespace tandem {
@@ -29,7 +29,7 @@ struct SlicePlan {
 StatusOr<SlicePlan> PlanSlice(const Shape& sliced, const Tensor& begin, const Tensor& end, const Tensor& strides, const SliceMasks& masks);
 
 // The shape of the result as far as known; null for what is not constant. `count` is the length of the vectors.
-StatusOr<PartialShape> SliceResultShape(const PartialShape& sliced, int count, const std::vector<int64_t>* begin, const std::vector<int64_t>* end,
-                                        const std::vector<int64_t>* strides, const SliceMasks& masks);
+StatusOr<PartialShape> SliceResultShape(const PartialShape& sliced, int count, const Integers* begin, const Integers* end,
+                                        const Integers* strides, const SliceMasks& masks);
 
 }  // namespace tandem

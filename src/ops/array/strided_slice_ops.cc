@@ -49,8 +49,8 @@ StatusOr<PartialShape> ResultShape(ShapeContext& ctx, const PartialShape& sliced
   }
   if (length.rank() != 1 || length.dim(0) < 0) return PartialShape();
   if (length.dim(0) > 32) return InvalidArgument("slices of more than 32 entries are not supported, got ", length.dim(0));
-  std::vector<int64_t> values[3];
-  const std::vector<int64_t>* known[3];
+  Integers values[3];
+  const Integers* known[3];
   for (int i = 0; i < 3; ++i) {
     bool is_known = ConstantVector(ctx, first + i, &values[i]) && static_cast<int64_t>(values[i].size()) == length.dim(0);
     known[i] = is_known ? &values[i] : nullptr;
@@ -80,7 +80,7 @@ struct StridedSliceGrad {
 
   Status Run(KernelContext& ctx) const {
     if (ctx.input(0).shape().rank() != 1) return InvalidArgument("shape must be 1-D, got shape.shape = ", ctx.input(0).shape().ToString());
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(ctx.input(0)));
+    ASSIGN_OR_RETURN(Integers sizes, ReadIntegers(ctx.input(0)));
     ASSIGN_OR_RETURN(Shape shape, Shape::Checked(sizes));
     ASSIGN_OR_RETURN(SlicePlan plan, PlanSlice(shape, ctx.input(1), ctx.input(2), ctx.input(3), masks));
     const Tensor& dy = ctx.input(4);

@@ -16,11 +16,11 @@ struct Tile {
     const Tensor& input = ctx.input(0);
     const Shape& shape = input.shape();
     if (ctx.input(1).shape().rank() != 1) return InvalidArgument("Expected multiples to be 1-D, but got shape ", ctx.input(1).shape().ToString());
-    ASSIGN_OR_RETURN(std::vector<int64_t> multiples, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers multiples, ReadIntegers(ctx.input(1)));
     if (static_cast<int>(multiples.size()) != shape.rank()) {
       return InvalidArgument("Expected multiples argument to be a vector of length ", shape.rank(), " but got length ", multiples.size());
     }
-    std::vector<int64_t> tiled;
+    Integers tiled;
     for (int i = 0; i < shape.rank(); ++i) {
       if (multiples[i] < 0) return InvalidArgument("Expected multiples[", i, "] >= 0, but got ", multiples[i]);
       tiled.push_back(0);
@@ -28,6 +28,7 @@ struct Tile {
     }
     ASSIGN_OR_RETURN(Shape output_shape, Shape::Checked(tiled));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, output_shape));
+    if (output_shape.num_elements() == 0) return OkStatus();
     // The output seen as [m0, d0, m1, d1, …].
     Strides sizes, from, to, input_strides = RowMajorStrides(shape), output_strides = RowMajorStrides(output_shape);
     for (int i = 0; i < shape.rank(); ++i) {
@@ -73,7 +74,7 @@ struct BroadcastTo {
   Status Run(KernelContext& ctx) const {
     const Tensor& input = ctx.input(0);
     if (ctx.input(1).shape().rank() > 1) return InvalidArgument("shape must be a vector of {int32,int64}, got shape ", ctx.input(1).shape().ToString());
-    ASSIGN_OR_RETURN(std::vector<int64_t> sizes, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers sizes, ReadIntegers(ctx.input(1)));
     for (int64_t size : sizes) {
       if (size < 0) return InvalidArgument("Dimension ", size, " must be >= 0");
     }
@@ -129,10 +130,10 @@ struct BroadcastArgs {
     for (int i : {0, 1}) {
       if (ctx.input(i).shape().rank() != 1) return InvalidArgument("In[", i, "] must be a vector.", ctx.input(i).shape().ToString());
     }
-    ASSIGN_OR_RETURN(std::vector<int64_t> a, ReadIntegers(ctx.input(0)));
-    ASSIGN_OR_RETURN(std::vector<int64_t> b, ReadIntegers(ctx.input(1)));
+    ASSIGN_OR_RETURN(Integers a, ReadIntegers(ctx.input(0)));
+    ASSIGN_OR_RETURN(Integers b, ReadIntegers(ctx.input(1)));
     size_t rank = std::max(a.size(), b.size());
-    std::vector<int64_t> both(rank);
+    Integers both(rank);
     for (size_t i = 0; i < rank; ++i) {  // counted from the last dimension
       int64_t x = i < a.size() ? a[a.size() - 1 - i] : 1, y = i < b.size() ? b[b.size() - 1 - i] : 1;
       if (x != y && x != 1 && y != 1) return InvalidArgument("Incompatible shapes: ", Shape(a).ToString(), " vs. ", Shape(b).ToString());

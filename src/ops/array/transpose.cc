@@ -1,7 +1,7 @@
 // Transpose, ConjugateTranspose and InvertPermutation.
 #include <complex>
-#include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "graph/gradient.h"
 #include "graph/op.h"
 #include "graph/shape_inference.h"
@@ -11,15 +11,17 @@
 namespace tandem {
 namespace {
 
+using Permutation = absl::InlinedVector<int, 8>;
+
 // The axes in `perm`, counted from the front, each exactly once.
-StatusOr<std::vector<int>> ReadPermutation(const Tensor& perm, int rank) {
+StatusOr<Permutation> ReadPermutation(const Tensor& perm, int rank) {
   if (perm.shape().rank() != 1) return InvalidArgument("perm must be rank 1, got shape ", perm.shape().ToString());
   if (perm.num_elements() != rank) {
     return InvalidArgument("transpose expects a vector of size ", rank, ". But input(1) is a vector of size ", perm.num_elements());
   }
-  ASSIGN_OR_RETURN(std::vector<int64_t> axes, ReadIntegers(perm));
-  std::vector<int> permutation;
-  std::vector<bool> is_used(rank, false);
+  ASSIGN_OR_RETURN(Integers axes, ReadIntegers(perm));
+  Permutation permutation;
+  absl::InlinedVector<bool, 8> is_used(rank, false);
   for (int64_t axis : axes) {
     if (axis < -rank || axis >= rank) return InvalidArgument(axis, " is out of range [0 .. ", rank, ")");
     permutation.push_back(static_cast<int>(axis < 0 ? axis + rank : axis));
@@ -41,7 +43,7 @@ struct Transpose {
 
   Status Run(KernelContext& ctx) const {
     const Tensor& input = ctx.input(0);
-    ASSIGN_OR_RETURN(std::vector<int> permutation, ReadPermutation(ctx.input(1), input.shape().rank()));
+    ASSIGN_OR_RETURN(Permutation permutation, ReadPermutation(ctx.input(1), input.shape().rank()));
     Strides input_strides = RowMajorStrides(input.shape()), from;
     Shape shape;
     bool is_reshape = true;  // only dimensions of size 1 change places
@@ -78,7 +80,7 @@ Status TransposeShape(ShapeContext& ctx) {
   if (rank < 0) return OkStatus();
   PartialShape output = PartialShape::UnknownOfRank(rank);
   if (ctx.constant(1) != nullptr) {
-    ASSIGN_OR_RETURN(std::vector<int> permutation, ReadPermutation(*ctx.constant(1), rank));
+    ASSIGN_OR_RETURN(Permutation permutation, ReadPermutation(*ctx.constant(1), rank));
     for (int i = 0; i < rank && input.has_rank(); ++i) output.set_dim(i, input.dim(permutation[i]));
   } else if (rank <= 1 && input.has_rank()) {
     output = input;

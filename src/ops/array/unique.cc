@@ -14,6 +14,8 @@
 namespace tandem {
 namespace {
 
+constexpr int64_t kMaxEmptyRows = 1 << 20;
+
 struct Groups {
   std::vector<int64_t> group_of;   // each row
   std::vector<int64_t> first_row;  // of each group
@@ -53,7 +55,7 @@ struct Unique {
     if (has_axis && ctx.input(1).num_elements() > 0) {
       if (ctx.input(1).shape().rank() != 1) return InvalidArgument("axis expects a 1D vector.");
       if (ctx.input(1).num_elements() > 1) return InvalidArgument("axis does not support input tensors larger than 1 elements");
-      ASSIGN_OR_RETURN(std::vector<int64_t> axes, ReadIntegers(ctx.input(1)));
+      ASSIGN_OR_RETURN(Integers axes, ReadIntegers(ctx.input(1)));
       if (axes[0] < -shape.rank() || axes[0] >= shape.rank()) return InvalidArgument("axis has to be between [0, ", shape.rank(), ")");
       axis = static_cast<int>(axes[0] < 0 ? axes[0] + shape.rank() : axes[0]);
     } else if (shape.rank() != 1) {
@@ -61,8 +63,15 @@ struct Unique {
     }
     int64_t outer = 1, rows = shape.dim(axis), inner = 1;
     for (int i = 0; i < shape.rank(); ++i) {
-      if (i != axis) (i < axis ? outer : inner) *= shape.dim(i);
+      if (i < axis) outer *= shape.dim(i);
     }
+    if (x.num_elements() == 0) {
+      inner = 0;
+    } else {
+      inner = x.num_elements() / (outer * rows);
+    }
+    // Rows without elements are all equal, and there may be any number of them.
+    if (x.num_elements() == 0 && rows > kMaxEmptyRows) return ResourceExhausted("unique of ", rows, " rows without elements");
     ASSIGN_OR_RETURN(Groups groups, FindGroups(x, outer, rows, inner));
     int64_t count = static_cast<int64_t>(groups.first_row.size());
     Shape y_shape = shape;
@@ -105,7 +114,7 @@ Status UniqueV2Shape(ShapeContext& ctx) {
   const PartialShape& x = ctx.input(0);
   PartialShape y, idx{kUnknownSize};
   if (x.has_rank()) y = PartialShape::UnknownOfRank(x.rank());
-  std::vector<int64_t> axes;
+  Integers axes;
   if (x.rank() > 0 && ConstantVector(ctx, 1, &axes) && axes.size() <= 1) {
     int64_t axis = axes.empty() ? 0 : axes[0];
     if (axis < -x.rank() || axis >= x.rank()) return InvalidArgument("axis has to be between [0, ", x.rank(), "), got ", axis);

@@ -71,7 +71,7 @@ struct UnsortedSegment {
       }
     }
     ASSIGN_OR_RETURN(shape, Shape::Checked(shape.dims()));
-    ASSIGN_OR_RETURN(std::vector<int64_t> segment_of, ReadIntegers(ids));
+    ASSIGN_OR_RETURN(Integers segment_of, ReadIntegers(ids));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, shape));
     T* to = output->mutable_data<T>();
     std::fill_n(to, output->num_elements(), Join::template Initial<T>());

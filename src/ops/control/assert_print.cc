@@ -1,5 +1,6 @@
 // Ops that talk to people: Assert, Print, PrintV2, StringFormat.
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <string>
 #include <vector>

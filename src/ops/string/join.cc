@@ -82,6 +82,7 @@ struct ReduceJoin {
     }
     ASSIGN_OR_RETURN(result, Shape::Checked(result.dims()));
     ASSIGN_OR_RETURN(Tensor* output, ctx.Allocate(0, result));
+    if (input.num_elements() == 0) return OkStatus();  // nothing to join: empty strings
     std::vector<int64_t> kept_offsets = Offsets(shape, kept, strides), joined_offsets = Offsets(shape, axes, strides);
     const std::string* from = input.data<std::string>();
     std::string* to = output->mutable_data<std::string>();
