@@ -4,7 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
-#include "absl/strings/str_split.h"
+#include "graph/device_name.h"
 #include "graph/graph_state.h"
 #include "graph/infer_node.h"
 #include "tandem/error.h"
@@ -12,31 +12,13 @@
 namespace tandem {
 namespace {
 
-// The parts that `inner` names, and those of `outer` that it does not. "/job:ps" and "/task:1/cpu:0" give "/job:ps/task:1/cpu:0".
+// The parts that `inner` names, and those of `outer` that it does not. A text that is no device name is kept as it is: placement
+// names the node that has it.
 std::string MergeDevices(const std::string& outer, const std::string& inner) {
-  auto key = [](absl::string_view part) {
-    absl::string_view name = part.substr(0, part.find(':'));
-    return name == "job" || name == "replica" || name == "task" ? std::string(name) : std::string("device");
-  };
-  std::vector<std::pair<std::string, std::string>> parts;
-  for (const std::string* source : {&outer, &inner}) {
-    for (absl::string_view part : absl::StrSplit(*source, '/', absl::SkipEmpty())) {
-      const std::string name = key(part);
-      auto same = std::find_if(parts.begin(), parts.end(), [&](const auto& known) { return known.first == name; });
-      if (same == parts.end()) {
-        parts.emplace_back(name, std::string(part));
-      } else {
-        same->second = std::string(part);
-      }
-    }
-  }
-  std::string merged;
-  for (absl::string_view wanted : {"job", "replica", "task", "device"}) {
-    for (const auto& [name, text] : parts) {
-      if (name == wanted) absl::StrAppend(&merged, "/", text);
-    }
-  }
-  return merged;
+  if (inner.empty()) return outer;
+  const StatusOr<DeviceName> base = DeviceName::Parse(outer), over = DeviceName::Parse(inner);
+  if (!over.ok() || !base.ok()) return over.ok() ? outer : inner;
+  return OverrideDeviceName(*base, *over).ToString();
 }
 
 bool IsNameStart(char c) { return absl::ascii_isalnum(c) || c == '.'; }
